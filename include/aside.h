@@ -468,8 +468,8 @@ typedef struct aside_template_match {
  *
  * NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
  * distinguish them: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
- * markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`.
- * `*found` is not written after these.
+ * markers of none, or one that the nearest dialect lacks: the message names both. `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+ * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
  *
  * The results for the last 64 templates of up to 64 KiB are cached, so that a host may ask with each request.
  *
@@ -571,6 +571,11 @@ enum {
     ASIDE_CALLS_IN_THINKING_DIALECT = 0,
     /** Every tool opener in the thinking is text. */
     ASIDE_CALLS_IN_THINKING_NEVER = 1,
+    /**
+     * As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is known whether the call is meant: text
+     * after it says that it is part of the thinking.
+     */
+    ASIDE_CALLS_IN_THINKING_ALWAYS = 2,
 };
 
 /** An `ASIDE_CALLS_IN_THINKING_` value. */
@@ -1743,8 +1748,8 @@ typedef struct aside_exchange {
  * read.
  *
  * An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
- * `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
- * path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
+ * `text/event-stream`, `application/json`, `application/x-ndjson`, `application/jsonl` or `text/plain`, with any parameters,
+ * or absent; and its path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
  * the longest that fits is of one of `exchange->formats`.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers

@@ -94,6 +94,7 @@ const char *aside_dialect_name_at(size_t index, size_t *len);
 enum {
     ASIDE_CALLS_IN_THINKING_DIALECT = 0,
     ASIDE_CALLS_IN_THINKING_NEVER = 1,
+    ASIDE_CALLS_IN_THINKING_ALWAYS = 2,
 };
 typedef uint32_t aside_calls_in_thinking;
 enum {

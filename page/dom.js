@@ -26,12 +26,17 @@ export function onFile(input, use) {
   });
 }
 
-// Fills a list of choices, and calls `use` with the one that is chosen. Returns a function that shows that none of them is in use.
+// Fills a list of choices, and calls `use` with the one that is chosen. Returns a function that shows that none of them is in use, and
+// returns whether one was.
 export function choices(select, titles, use) {
   select.append(make("option", { value: "", hidden: true }, "your own"), ...titles.map((title, at) => make("option", { value: at }, title)));
   select.addEventListener("change", () => use(Number(select.value)));
   select.value = 0;
-  return () => (select.value = "");
+  return () => {
+    const wasInUse = select.value !== "";
+    select.value = "";
+    return wasInUse;
+  };
 }
 
 export const number = (count) => count.toLocaleString("en");

@@ -30,7 +30,8 @@ function show() {
   let result;
   try {
     const compressor = new Compressor({ budget });
-    const input = { command: byId("command").value, exit_code: Number(byId("exit").value) };
+    const [command, exit] = [byId("command").value, byId("exit").value];
+    const input = { ...(command && { command }), ...(exit && { exit_code: Number(exit) }) };
     result = compressor.compress(log, { toolId: "bash", input });
     compressor.free();
   } catch (error) {
@@ -70,7 +71,8 @@ export async function start() {
   await init();
   const own = choices(byId("log-sample"), LOGS.map(({ title }) => title), useSample);
   const edited = () => {
-    own();
+    // Command and exit code were those of the sample.
+    if (own()) for (const id of ["command", "exit"]) byId(id).value = "";
     reload();
   };
   byId("log-text").addEventListener("input", edited);

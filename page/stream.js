@@ -29,6 +29,7 @@ function findDialect(name) {
 function chooseModel() {
   const name = byId("model").value.trim();
   try {
+    if (!name) throw new Error("Write the name of a model or a dialect, or any if it is not known.");
     dialect = findDialect(name);
     say(byId("model-said"), `Dialect ${dialect.name}: it starts in ${dialect.start}, and holds back at most ${plural(dialect.maxHold, "byte")} of text.`);
   } catch (error) {
@@ -97,7 +98,7 @@ function show(length) {
   byId("arrived").value = arrived;
   byId("arrived-said").value = `${number(arrived)} of ${plural(bytes.length, "byte")}, in ${plural(Math.ceil(arrived / length), "chunk")}`;
   byId("play").textContent = timer ? "Pause" : "Play";
-  for (const id of ["aside-text", "naive-text", "calls", "events"]) byId(id).replaceChildren();
+  for (const id of ["aside-text", "naive-text", "aside-said", "naive-said", "calls", "events"]) byId(id).replaceChildren();
   byId("held").textContent = "";
   if (!session) return;
   const held = new TextDecoder().decode(bytes.subarray(fed - session.held, fed));
@@ -157,9 +158,10 @@ export async function start() {
   byId("size").value = SIZES.indexOf(4);
   const own = choices(byId("sample"), OUTPUTS.map(({ title }) => title), useSample);
   const edited = () => {
-    own();
+    // The dialect was that of the sample.
+    if (own()) byId("model").value = "any";
     arrived = Infinity;
-    reload();
+    chooseModel();
   };
   byId("text").addEventListener("input", edited);
   onFile(byId("file"), (text) => {

@@ -3,33 +3,39 @@
 /// The most bytes of a name of a dialect, pattern or key. A caller's name may be longer, and is cut.
 pub const LONGEST: usize = 64;
 
-/// Returns the distance of a known name that may have been meant, or `None` if it is too far from the one that was asked for: more
-/// than half of the longer one must be changed, and the known one does not begin with the other.
+/// Returns the rank of a known name that may have been meant, least first, or `None` if it is too far from the one that was asked for:
+/// half of the longer one or more must be changed, and the known one does not begin with the other. Names that do are nearest.
 pub fn near(asked: &[u8], known: &[u8]) -> Option<usize> {
     let edits = distance(asked, known);
     let is_beginning =
         asked.len() > 1 && known.get(..asked.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(asked));
-    (is_beginning || edits * 2 <= asked.len().max(known.len())).then_some(edits)
+    let is_near = edits * 2 < asked.len().max(known.len());
+    is_beginning.then_some(edits).or(is_near.then_some(edits + LONGEST))
 }
 
 /// Returns the known name that is nearest to the one that was asked for, if one is near; of several, the first.
 pub fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.filter_map(|known| Some((near(asked.as_bytes(), known.as_bytes())?, known)));
-    near.min_by_key(|(edits, _)| *edits).map(|(_, known)| known)
+    near.min_by_key(|(rank, _)| *rank).map(|(_, known)| known)
 }
 
-/// Returns the number of edits that turn one name into the other (Levenshtein), in any ASCII case. It allocates nothing, because an
-/// error that names the nearest may be written when there is no memory.
+/// Returns the number of edits that turn one name into the other, in any ASCII case: letters added, removed, changed, or swapped with
+/// the next. It allocates nothing, because an error that names the nearest may be written when there is no memory.
 pub fn distance(asked: &[u8], known: &[u8]) -> usize {
     let known = &known[..known.len().min(LONGEST)];
     let mut row: [usize; LONGEST + 1] = std::array::from_fn(|at| at);
+    let mut above = row;
     for (i, a) in asked.iter().take(LONGEST).enumerate() {
-        let mut diagonal = row[0];
+        let two_above = std::mem::replace(&mut above, row);
         row[0] = i + 1;
         for (j, b) in known.iter().enumerate() {
-            let change = diagonal + usize::from(!a.eq_ignore_ascii_case(b));
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+            let change = above[j] + usize::from(!a.eq_ignore_ascii_case(b));
+            row[j + 1] = change.min(row[j] + 1).min(above[j + 1] + 1);
+            let is_swapped =
+                i > 0 && j > 0 && a.eq_ignore_ascii_case(&known[j - 1]) && asked[i - 1].eq_ignore_ascii_case(b);
+            if is_swapped {
+                row[j + 1] = row[j + 1].min(two_above[j - 1] + 1);
+            }
         }
     }
     row[known.len()]

@@ -59,7 +59,7 @@
 //! | `c-api` | yes | the C interface; without it the crate builds for targets that have no C, such as WebAssembly |
 //! | `compress` | yes | the module `compress`; without it there are no regular expressions among the dependencies |
 //! | `store` | no | the module `store`: a folder that keeps the whole texts of shortened ones |
-//! | `templates` | no | `Dialect::find_for_rendered_template`, which renders a chat template with the variables of a request |
+//! | `templates` | no | `Dialect::find_for_rendered_template`, which renders a chat template with the variables of a request, and `Dialect::draft`, which drafts a dialect from one |
 
 #![deny(unsafe_code, missing_docs, missing_debug_implementations)]
 // Clippy's lints for interfaces.
@@ -77,6 +77,8 @@ mod channel;
 pub mod compress;
 mod dialect;
 mod distance;
+#[cfg(feature = "templates")]
+mod draft;
 #[cfg(feature = "c-api")]
 mod ffi;
 mod file_error;
@@ -97,6 +99,8 @@ mod utf8;
 
 pub use channel::{Channel, Start, UnknownStart};
 pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
+#[cfg(feature = "templates")]
+pub use draft::{ChatTemplate, Draft, DraftError};
 pub use file_error::FileError;
 pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers, ToolArguments, ToolTrigger};
 pub use scanner::{

@@ -8,10 +8,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const DIGITS: usize = 12;
-/// The end of a file's name while it is written.
-const UNFINISHED: &str = ".part";
+/// The ends of a file's name after its id, when it has been written and while it is. No other program's files have such names: the
+/// folder may be one in which a user keeps other files.
+const FINISHED: &str = ".aside-text";
+const UNFINISHED: &str = ".aside-part";
+/// The age up to which a file that is being written is left alone.
+const WRITING: Duration = Duration::from_secs(60 * 60);
 
-/// A folder of texts. Several threads and processes may use one folder at the same time.
+/// A folder of texts. Several threads and processes may use one folder at the same time. Each text is in a file with the name
+/// `ID.aside-text`, or `ID.aside-part` while it is written. Files with other names are neither read nor removed.
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,7 +52,24 @@ impl Store {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
-        Ok(Store { folder, longest: 64 << 20, most: 256 << 20, oldest: Duration::from_secs(7 * 24 * 60 * 60) })
+        Ok(Store::at(folder))
+    }
+
+    /// Opens a folder to read its texts. Makes nothing.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such folder.
+    pub fn open_existing(folder: impl AsRef<Path>) -> io::Result<Store> {
+        let folder = folder.as_ref().to_owned();
+        match fs::metadata(&folder)?.is_dir() {
+            true => Ok(Store::at(folder)),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    fn at(folder: PathBuf) -> Store {
+        Store { folder, longest: 64 << 20, most: 256 << 20, oldest: Duration::from_secs(7 * 24 * 60 * 60) }
     }
 
     /// Sets the most bytes of a text that are kept. The bytes after those are dropped.
@@ -58,7 +80,7 @@ impl Store {
     }
 
     /// Sets the most bytes of all texts together, the next text included. When a text is added, the oldest ones are removed to make
-    /// room for it.
+    /// room for it, but no text that is being written: a part of a text is removed only an hour after its last bytes were added.
     #[must_use]
     pub fn most(mut self, bytes: u64) -> Store {
         self.most = bytes;
@@ -79,8 +101,13 @@ impl Store {
     /// If the folder cannot be read, or the text cannot be written.
     pub fn put(&self, text: &[u8]) -> io::Result<String> {
         let mut entry = self.begin()?;
-        entry.write_all(text)?;
-        entry.finish()
+        match entry.write_all(text) {
+            Ok(()) => entry.finish(),
+            Err(error) => {
+                entry.discard();
+                Err(error)
+            }
+        }
     }
 
     /// Begins a text that is written in chunks, and removes old texts.
@@ -98,7 +125,7 @@ impl Store {
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let path = self.folder.join(format!("{id}{UNFINISHED}"));
             match options.open(&path) {
-                Ok(file) if !self.folder.join(&id).exists() => {
+                Ok(file) if !self.folder.join(format!("{id}{FINISHED}")).exists() => {
                     return Ok(Entry { file, path, id, room: self.longest });
                 }
                 Ok(_) => fs::remove_file(path)?,
@@ -108,22 +135,26 @@ impl Store {
         }
     }
 
-    /// Returns the text with this id. Does not follow symbolic links.
+    /// Returns the text with this id. Does not follow symbolic links, and reads nothing that is not a file, such as a pipe.
     ///
     /// # Errors
     ///
-    /// If the id contains characters other than the digits 0 to 9 and a to f, or if there is no text with this id, or none any
-    /// more.
+    /// If the id is not twelve digits, or if there is no text with this id, or none any more.
     pub fn get(&self, id: &str) -> io::Result<Vec<u8>> {
-        if id.is_empty() || !id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "an id has only the digits 0 to 9 and a to f"));
+        if !is_id(id) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "an id has twelve digits"));
         }
         let mut options = OpenOptions::new();
         options.read(true);
+        // A pipe is opened at once, so that it can be seen to be one.
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let mut file = options.open(self.folder.join(format!("{id}{FINISHED}")))?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
+        }
         let mut text = Vec::new();
-        io::Read::read_to_end(&mut options.open(self.folder.join(id))?, &mut text)?;
+        io::Read::read_to_end(&mut file, &mut text)?;
         Ok(text)
     }
 
@@ -135,18 +166,19 @@ impl Store {
             let entry = entry?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let id = name.strip_suffix(UNFINISHED).unwrap_or(&name);
-            let is_text = id.len() == DIGITS && id.bytes().all(|byte| byte.is_ascii_digit());
+            let part = name.strip_suffix(UNFINISHED);
+            let is_text = part.or(name.strip_suffix(FINISHED)).is_some_and(is_id);
             // Another process may have removed the file.
             if let Some(data) = entry.metadata().ok().filter(|data| is_text && data.is_file()) {
-                texts.push((data.modified()?, data.len(), entry.path()));
+                texts.push((data.modified()?, data.len(), part.is_some(), entry.path()));
             }
         }
         texts.sort();
         let mut all: u64 = texts.iter().map(|text| text.1).sum();
-        for (written, length, path) in texts {
-            let is_old = SystemTime::now().duration_since(written).is_ok_and(|age| age > self.oldest);
-            if is_old || all.saturating_add(self.longest) > self.most {
+        for (written, length, is_part, path) in texts {
+            let age = SystemTime::now().duration_since(written).unwrap_or_default();
+            let must_go = age > self.oldest || all.saturating_add(self.longest) > self.most;
+            if must_go && !(is_part && age < WRITING) {
                 all -= length;
                 let _ = fs::remove_file(path);
             }
@@ -155,8 +187,8 @@ impl Store {
     }
 }
 
-/// A text that is being written. If it is dropped before [`Entry::finish`], nobody can read the text, and it is removed later,
-/// together with the old texts.
+/// A text that is being written. If it is dropped before [`Entry::finish`], nobody can read the text, and it is removed later, after an
+/// hour at the earliest, together with the old texts.
 ///
 /// ```
 /// use std::io::Write;
@@ -192,10 +224,15 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// If the file cannot be renamed.
+    /// If the file cannot be renamed, because somebody has removed it or its folder. The text is lost then.
     pub fn finish(self) -> io::Result<String> {
-        fs::rename(&self.path, self.path.with_file_name(&self.id))?;
-        Ok(self.id)
+        match fs::rename(&self.path, self.path.with_file_name(format!("{}{FINISHED}", self.id))) {
+            Ok(()) => Ok(self.id),
+            Err(error) => {
+                self.discard();
+                Err(error)
+            }
+        }
     }
 
     /// Removes what was written.
@@ -219,6 +256,10 @@ impl Write for Entry {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns random digits. They are random because each `RandomState` has random keys from the system.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use aside::CallsInThinking;
 use aside::call_writer::ImpliedEnd;
 use aside::sse::Options;
 use samples::{Random, Texts};
@@ -162,7 +163,7 @@ fn no_call_is_whole_whose_arguments_are_not_an_object() {
                 let Ok(text) = std::str::from_utf8(&text) else { continue };
                 let options = Options::new().calls(true).start(start.map(|start| start.parse().unwrap()));
                 // The calls of the text alone are asked for, whatever ended the answer.
-                let options = options.implied_end(ImpliedEnd::Off);
+                let options = options.implied_end(ImpliedEnd::Off).calls_in_thinking(CallsInThinking::Always);
                 let chat =
                     |part: &str| json!({"choices": [{"index": 0, part: {"content": text}, "finish_reason": "stop"}]});
                 let got = body(pair, &options, &chat("message"));

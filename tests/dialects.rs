@@ -242,7 +242,7 @@ fn a_wrong_type_says_what_to_write() {
             "tag",
             "`-1` is out of range: write a whole number from 0 to 4294967295",
         ),
-        (r#"where = "end""#, "where", "`end` is not known here: write `anywhere`, `start`, `lead` or `closed`"),
+        (r#"where = "end""#, "where", "`end` is not known here: write `anywhere`, `start` or `lead`"),
         (r#"where = 1"#, "where", "write a string in quotes"),
     ] {
         advised(&with(8, row), 8, &format!("span.{key}"), message);

@@ -104,7 +104,7 @@ fn a_point_release_names_its_elder() {
 #[test]
 fn a_misspelt_name_is_met_by_the_nearest() {
     let error = Dialect::find_for_model("someone/Mistrall-Small-24B").unwrap_err();
-    assert!(error.to_string().contains("the nearest, mistral writes mistral"), "{error}");
+    assert!(error.to_string().contains("a similar name, mistral, belongs to the dialect mistral"), "{error}");
     assert!(Dialect::find_for_model("no-such-model").unwrap_err().nearest().next().is_none());
 }
 

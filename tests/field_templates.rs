@@ -74,6 +74,44 @@ fn every_file_is_in_the_index() {
     assert_eq!(files, listed);
 }
 
+/// Checks templates of unknown families that share calls or role lines with a known one: the error names the marker that the
+/// nearest dialect lacks.
+#[test]
+fn a_marker_that_no_dialect_has_is_named() {
+    let text = |file: &str| rows().into_iter().find(|row| row.file == file).unwrap().text;
+    // Its role lines are words, and it has no calls.
+    let roles = "{% for m in messages %}{{ m.role }}: {{ m.content.split('</think>')[-1] }}\n\n{% endfor %}\
+                 {% if add_generation_prompt %}{{ 'Assistant:' }}{% if enable_thinking %}{{ ' <think>' }}\
+                 {% else %}{{ ' <think>\n</think>' }}{% endif %}{% endif %}";
+    let thoughts = "{% for m in messages %}<|{{ m.role }}|>{% if m.thought %}<thinking>{{ m.thought }}</thinking>{% endif %}\
+                    {{ m.content }}{% for c in m.tool_calls or [] %}<tool_calls>[{{ c.function | tojson }}]</tool_calls>{% endfor %}\
+                    <|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+    for (template, marker, nearest) in [
+        (
+            text("ik_GLM-5.2.jinja").replace("<think>", "<|reflect|>"),
+            "<|reflect|>",
+            &["think", "glm-4.7", "glm-4.5"][..],
+        ),
+        (
+            text("ik_GLM-5.2.jinja").replace("<think>", "<|reflect|>").replace("</think>", "<|/reflect|>"),
+            "<|reflect|>",
+            &["think"],
+        ),
+        (text("anew_lfm2.jinja").replace("<think>", "[[").replace("</think>", "]]"), "]]", &["lfm2.5"]),
+        (text("ik_StepFun3.5-Flash.jinja").replace("think>", "cogitate>"), "<cogitate>", &["step-3.5"]),
+        (roles.to_owned(), "Assistant:", &["hunyuan-a13b", "deepseek-r1"]),
+        (thoughts.to_owned(), "<tool_calls>[", &["nova"]),
+    ] {
+        let error = Dialect::find_for_template(&template).unwrap_err();
+        assert_eq!(error.unnamed(), Some(marker), "{error}");
+        assert!(nearest.contains(&error.nearest().unwrap()), "{error}");
+        assert!(error.candidates().is_empty() && !error.is_out_of_memory() && !error.is_of_variables());
+        assert!(error.to_string().contains(&format!("`{marker}`")), "{error}");
+        // The second time it is known.
+        assert_eq!(Dialect::find_for_template(&template).unwrap_err(), error);
+    }
+}
+
 /// Checks that the variables of a request say where its answer starts.
 #[cfg(feature = "templates")]
 #[test]
@@ -148,6 +186,28 @@ fn harmless_templates_are_rendered() {
             let found = Dialect::find_for_rendered_template(&format!("{before}{prompt}"), variables);
             let (dialect, begins) = found.unwrap_or_else(|error| panic!("{before}: {error}"));
             assert_eq!((dialect.name(), begins), ("gemma-4", Start::Channel(start)), "{before}");
+        }
+    }
+}
+
+/// Checks what the filters of hosts make of values: a condition that holds opens the thinking.
+#[cfg(feature = "templates")]
+#[test]
+fn filters_are_those_of_the_hosts() {
+    use aside::Channel;
+    for (condition, holds) in [
+        (r#"({'a': [true, false, none, 1.5]} | tojson) == '{"a": [true, false, null, 1.5]}'"#, true),
+        (r#"('{"a": [true, 1]}' | from_json).a[1] == 1"#, true),
+        (r#"({'a': 1} | from_json).a == 1"#, true),
+        (r#"('[' * 100 ~ ']' * 100) | from_json"#, false),
+        ("'{' | from_json", false),
+    ] {
+        let template = format!(
+            "{{% if add_generation_prompt %}}<|turn>model\n{{% if {condition} %}}<|channel>{{% endif %}}{{% endif %}}"
+        );
+        match Dialect::find_for_rendered_template(&template, "") {
+            Ok((_, start)) => assert!(holds && start == Start::Channel(Channel::Thinking), "{condition}: {start:?}"),
+            Err(error) => assert!(!holds && error.is_of_variables(), "{condition}: {error}"),
         }
     }
 }

@@ -77,6 +77,14 @@ fn scanner() {
             seed.extend([random.below(5) as u8, 3, 1, random.below(9) as u8, 4]);
             seed.push(3);
             seed.extend((0..3).map(|_| random.next() as u8));
+            seed.extend(&text);
+            seeds.push(seed);
+            // A prompt that ends in it, a byte or two, and acts of the host.
+            let mut seed = format!("{}\n", pair.reference.name).into_bytes();
+            let length = random.below(text.len().min(255) + 1) as u8;
+            seed.extend([random.below(5) as u8, 3, length, 1 + random.below(2) as u8, random.below(9) as u8]);
+            seed.extend([3, random.next() as u8 & 0xF0 | targets::scanner::PROMPT]);
+            seed.extend((0..2).map(|_| random.next() as u8));
             seed.extend(text);
             seeds.push(seed);
         }
@@ -194,6 +202,22 @@ fn results() {
         seeds.push(seed);
     }
     all("results", targets::results::run, &seeds, 1500);
+}
+
+#[test]
+fn values() {
+    let mut random = Random::announced("seeds");
+    let mut seeds = Vec::new();
+    for subject in targets::values::SUBJECTS.iter() {
+        for _ in 0..30 {
+            let mut seed = format!("{}\n", subject.pair.reference.name).into_bytes();
+            seed.extend((0..4).map(|_| random.next() as u8));
+            seed.extend([2, 1 + random.below(9) as u8, random.next() as u8]);
+            seed.extend(subject.texts.next(&subject.forms, &mut random).bytes());
+            seeds.push(seed);
+        }
+    }
+    all("values", targets::values::run, &seeds, 10_000);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //! a plain calculation over the reference's events, however the text is cut.
 
 use aside::{
-    Budget, BudgetScope, BudgetUnit, Cause, Channel, Counts, Dialect, Error, Kind, Scanner, ScannerOptions, Start,
-    StrayClose, Thought, Token,
+    Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, Counts, Dialect, Error, Kind, Scanner,
+    ScannerOptions, Start, StrayClose, Thought, Token,
 };
-use reference::{Event, What};
+use reference::{Call, Event, What};
 use samples::{Random, Texts, made};
 use support::Pair;
 
@@ -541,19 +541,29 @@ fn see(scanner: &mut Scanner, new: &Scanner, step: &Step, way: Way, calls: bool,
     Seen { events: joined(&events, calls), thoughts, start, counts: all_counts(scanner), held, offset }
 }
 
-/// Makes a prompt in some runs, then some steps of one stream or of several, to the end of the last one.
+/// Makes a prompt in some runs, then some steps of one stream or of several, to the end of the last one. In half of the runs the
+/// prompt and the steps are the pieces of one text, so that a call that the prompt begins continues.
 fn steps(pair: &Pair, texts: &Texts, random: &mut Random) -> Vec<Step> {
     let mut steps = Vec::new();
     let examples = &pair.reference.examples;
-    let text = |random: &mut Random| {
-        if !examples.is_empty() && random.one_in(3) {
-            // Calls with all that belongs to them are hardly ever made at random.
-            let example = random.pick(examples).input.as_bytes();
-            let end = random.below(example.len() + 1);
-            return example[if random.one_in(2) { 0 } else { random.below(end + 1) }..end].to_vec();
+    let whole = |random: &mut Random, length: usize| {
+        // Calls with all that belongs to them are hardly ever made at random.
+        let is_example = !examples.is_empty() && random.one_in(3);
+        if is_example { random.pick(examples).input.clone().into_bytes() } else { texts.next(random, length) }
+    };
+    let mut one = random.one_in(2).then(|| whole(random, 200));
+    let mut text = |random: &mut Random| match &mut one {
+        Some(left) => {
+            let most = if random.one_in(2) { 4 } else { left.len() + 1 };
+            let rest = left.split_off(random.below(most).min(left.len()));
+            std::mem::replace(left, rest)
         }
-        let length = random.below(40);
-        texts.next(random, length)
+        None => {
+            let length = random.below(40);
+            let mut text = whole(random, length);
+            text.truncate(random.below(2 * text.len() + 1));
+            text.split_off(if random.one_in(2) { 0 } else { random.below(text.len() + 1) })
+        }
     };
     if random.one_in(3) {
         steps.push(Step { text: Vec::new(), tokens: None, act: Act::Prompt(text(random)) });
@@ -655,6 +665,55 @@ fn the_cuts_do_not_show() {
             }
         }
     }
+}
+
+/// Checks that a flush or a forced close reports the held bytes: at every place of an example, twice in a row, and after a prompt.
+/// No byte is lost, reported twice or still held.
+#[test]
+fn held_bytes_are_there_at_once() {
+    let mut random = Random::announced("held_bytes_are_there_at_once");
+    for pair in Pair::all() {
+        for example in &pair.reference.examples {
+            let text = example.input.as_bytes();
+            for at in 0..=text.len() {
+                for next in [at + 1, random.below(text.len() + 1)] {
+                    let next = next.clamp(at, text.len());
+                    for is_prompt in [false, true] {
+                        check_at_once(&pair, text, at, next, is_prompt, &mut random);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Feeds a text in three chunks, the first of which may be the prompt. After the others the host flushes, or closes by force.
+fn check_at_once(pair: &Pair, text: &[u8], at: usize, next: usize, is_prompt: bool, random: &mut Random) {
+    let acts = [0; 3].map(|_| random.pick(&[Act::Flush, Act::Force]).clone());
+    let thinking = *random.pick(&[CallsInThinking::Dialect, CallsInThinking::Never]);
+    let options = ScannerOptions::new().calls(random.one_in(2)).calls_in_thinking(thinking);
+    let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
+    let mut told = Vec::new();
+    if is_prompt {
+        scanner.start_from_prompt(&text[..at]).unwrap();
+    }
+    let first = if is_prompt { at } else { 0 };
+    for (chunk, act) in [&text[first..at], &text[at..next], &text[next..]].into_iter().zip(&acts) {
+        let mut events = Vec::new();
+        scanner.feed(chunk, |event| events.push(support::owned(&event))).unwrap();
+        do_act(&mut scanner, act, false, &mut events);
+        told.extend(events.iter().flat_map(|event| event.bytes.clone()));
+        let has_bytes = |event: &Event| matches!(event.what, What::Text | What::Call(Call::Value));
+        let is_empty = |event: &Event| has_bytes(event) && event.bytes.is_empty();
+        let shown = || format!("{} {options:?} {act:?} {}", pair.reference.name, support::shown(&[&text[..at], chunk]));
+        assert!(!events.iter().any(is_empty), "without bytes: {} {events:?}", shown());
+        if matches!(act, Act::Flush) {
+            assert_eq!((scanner.held(), told.len()), (&b""[..], scanner.offset() as usize), "{}", shown());
+            scanner.flush(|event| panic!("twice: {} {event:?}", shown())).unwrap();
+        }
+    }
+    scanner.finish(|event| told.extend_from_slice(event.bytes)).unwrap();
+    assert!(told == text[first..], "{}: {} of {}", pair.reference.name, told.escape_ascii(), text.escape_ascii());
 }
 
 #[test]

@@ -494,10 +494,9 @@ fn calls_that_would_not_be_read_back() {
     let value = || CallPart::Value("k".into());
     let tags = &*only_tags();
     refuses(tags, f(r#"{"a": 1, "k": "é</parameter>"}"#), value(), Closer { offset: 2 });
-    refuses(tags, f(r#"{"k": "a\n</parameter> <parameter="}"#), value(), Closer { offset: 1 });
-    refuses(tags, f(r#"{"k": "a\n</function></tool_call>b"}"#), value(), Stop { offset: 1 });
-    refuses(tags, f(r#"{"k": "a</parameter>b <parameter=x>"}"#), value(), Stop { offset: 15 });
-    refuses(tags, f(r#"{"k": "a</k> <parameter=x>"}"#), value(), Stop { offset: 1 });
+    refuses(tags, f(r#"{"k": "a\n</parameter> <parameter=x>"}"#), value(), Closer { offset: 1 });
+    refuses(tags, f(r#"{"k": "a\n<parameter=x>"}"#), value(), Stop { offset: 1 });
+    refuses(tags, f(r#"{"k": "a</k>\n<parameter=x>"}"#), value(), Stop { offset: 1 });
     refuses(tags, f(r#"{"k": {"x": "\n", "y": "</parameter></function>"}}"#), value(), Closer { offset: 18 });
     refuses(tags, f(r#"{"k\n": 1}"#), CallPart::Key("k\n".into()), Misread { offset: 1 });
     refuses(tags, f(r#"{"": 1}"#), CallPart::Key("".into()), Misread { offset: 0 });

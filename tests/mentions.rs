@@ -23,7 +23,7 @@ fn a_tag_that_the_answer_mentions_is_text() {
         ("a <think>b</think>c", pair("b", "a c")),
         ("a\n<think> b</think>c", pair(" b", "a\nc")),
         ("a <think>\nb\n</think>\n\nc", pair("b", "a c")),
-        ("a (<think>\nb\n</think>\n\nc", pair("b", "a (c")),
+        ("a (<think>\nb\n</think>\n\nc", pair("b", "a (\n\nc")),
         ("a <think>", pair("", "a ")),
         ("<tool_call>x</tool_call> a", pair("", "<tool_call>x</tool_call> a")),
     ] {
@@ -32,6 +32,45 @@ fn a_tag_that_the_answer_mentions_is_text() {
     // Only the next closer on that line.
     assert_eq!(split("any", "a <think> b</think>c</think>d"), pair("a <think> b</think>c", "d"));
     assert_eq!(split("any", "a <think> b\n</think>d"), pair("a <think> b", "d"));
+}
+
+#[test]
+fn a_closer_that_the_answer_mentions_is_text() {
+    for text in [
+        "A model ends it with </think> and then answers.",
+        "It ends with </think>, then the answer.",
+        "It ends with </think>.",
+        "answer = output.split(\"</think>\")[-1]",
+        "- **<think>** opens\n- **</think>** closes",
+        "- <think>: opens\n- </think>: closes",
+        "Put it in <think></think> tags.",
+        "_<think>_ and *</think>*",
+    ] {
+        for dialect in ["qwen3", "any", "glm-4.7"] {
+            let after = format!("<think>hm</think>So. {text}");
+            assert_eq!(split(dialect, &after), pair("hm", &format!("So. {text}")), "{dialect}");
+        }
+    }
+    for (text, wanted) in [
+        ("<think>a</think>b </think>c", pair("a", "b c")),
+        ("<think>a</think>b </think> 大模型", pair("a", "b  大模型")),
+        ("<think>a</think>b </think>", pair("a", "b ")),
+        ("<think>a</think>b \"</think>c\"", pair("a", "b \"c\"")),
+        // Nothing says that the thinking has ended before.
+        ("- <think>: opens\n- </think>- b", pair("- <think>: opens\n- ", "- b")),
+        ("**A**<think>b</think>c", pair("b", "**A**c")),
+        ("a<think></think>b", pair("", "ab")),
+    ] {
+        assert_eq!(split("qwen3", text), wanted, "{text:?}");
+    }
+}
+
+#[test]
+fn the_parameter_of_a_type_is_text_where_tags_count_in_any_case() {
+    let code = "const a: Array<Thought> = [];\nlet b: Vec<Reasoning>;";
+    assert_eq!(split("any", code), pair("", code));
+    assert_eq!(split("any", "a<thought>b</thought>c"), pair("b", "ac"));
+    assert_eq!(split("any", "a <Thought>b</Thought>c"), pair("b", "a c"));
 }
 
 #[test]
@@ -59,7 +98,7 @@ fn a_token_that_the_answer_mentions_is_text() {
 
 #[test]
 fn a_closer_that_the_thinking_quotes_is_text() {
-    for quote in ['`', '\'', '"'] {
+    for quote in ['`', '\'', '"', '*', '_'] {
         let text = format!(
             "<think>I write {quote}</think>{quote} and\n{quote}</think>{quote} ({quote}</think>{quote}.</think>Yes."
         );

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// Names that are words of the language, or of the code's subject. They count only as a whole string.
 const ORDINARY: [&str; 3] = ["any", "dots", "think"];
 
-/// Names that are those of members of an API too, and the file that reads such a member.
-const MEMBERS: [(&str, &str); 1] = [("sse/gate.rs", "think")];
+/// Names that are members of an API or words of a prompt too, and the file that reads such a one.
+const MEMBERS: [(&str, &str); 2] = [("sse/gate.rs", "think"), ("draft/texts.rs", "think")];
 
 /// Returns the names that the code contains: as a word of an identifier or a string, in any case.
 fn named<'a>(source: &str, names: &'a [String]) -> Vec<(usize, &'a str)> {

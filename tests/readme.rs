@@ -136,12 +136,12 @@ fn blocks(page: &str) -> Vec<(&str, Vec<&str>)> {
 fn the_readme_shows_lines_of_programs_that_run() {
     let read = |file: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
     let (readme, start) = (read("README.md"), read("docs/start.md"));
-    assert!(readme.lines().count() <= 200);
+    assert!(readme.lines().count() <= 150);
     let programs = blocks(&start);
     let shown = blocks(&readme);
-    for language in ["rust", "c", "cpp", "go", "js", "ruby", "python"] {
-        let lines = &shown.iter().find(|(of, _)| *of == language).unwrap_or_else(|| panic!("no {language}")).1;
-        let (_, program) = programs.iter().find(|(of, _)| *of == language).unwrap();
+    assert!(!shown.is_empty());
+    for (language, lines) in &shown {
+        let (_, program) = programs.iter().find(|(of, _)| of == language).unwrap();
         let mut at = 0;
         for line in lines {
             // The text after `…` is left out.
@@ -179,16 +179,4 @@ fn the_figures_of_the_readme_are_measured() {
         let cells: Vec<String> = line.trim_matches('|').split('|').map(|cell| cell.trim().replace(',', "")).collect();
         assert_eq!(cells[1..], [wrong, count.to_owned()], "{name} in README.md, beside BENCHMARKS.md");
     }
-}
-
-#[test]
-fn the_figures_beside_vllm_are_those_of_the_manual() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let figures = ["README.md", "docs/adopting.md"].map(|name| {
-        let page = fs::read_to_string(root.join(name)).unwrap();
-        let (_, rows) = page.split_once("own parsers | aside | of |").expect("the table");
-        let rows = rows.lines().skip(2).take_while(|line| line.starts_with('|'));
-        rows.map(|line| line.split('|').skip(2).map(|cell| cell.trim().to_owned()).collect()).collect::<Vec<Vec<_>>>()
-    });
-    assert!(figures[0].len() == 2 && figures[0] == figures[1], "{figures:?}");
 }

@@ -1,6 +1,6 @@
 //! Runs many scanners on many threads over shared dialects. Each must agree with a single one about the text, and memory must
-//! stay flat. The ordinary run is short; `cargo test --release --test soak -- --ignored --nocapture` makes 200,000
-//! scanners and feeds them 10 GB.
+//! stay flat. The ordinary run is short; `cargo test --profile checked --test soak -- --ignored --nocapture`
+//! makes 200,000 scanners and feeds them 10 GB.
 
 use aside::{Channel, Dialect, Kind, Scanner, ScannerOptions};
 use samples::{Random, Texts};

@@ -136,11 +136,19 @@ const CASES: &[Case<'_>] = &[
     // Text, thinking, content, calls, reason.
     (F, "", "", &[F_CALL], "tool_calls"),
     (
-        "<think>hm<tool_call>{\"name\":\"g\"}</tool_call>ok",
+        "<think>hm<tool_call>{\"name\":\"g\",\"arguments\":{}}</tool_call>\n",
         "hm",
-        "ok",
+        "",
         &[["call_chatcmplA1_0_0", "g", "{}"]],
         "tool_calls",
+    ),
+    // The thinking continues after the call: it was only rehearsed.
+    (
+        "<think>hm<tool_call>{\"name\":\"g\"}</tool_call>ok",
+        "hm<tool_call>{\"name\":\"g\"}</tool_call>ok",
+        "",
+        &[],
+        "stop",
     ),
     // The types of the schema; two calls in one region.
     (
@@ -445,9 +453,9 @@ fn a_call_that_is_repeated_calls_no_tool_but_those_of_the_request() {
     let text = format!("<think>It says {{}}.</think>The page says: {printed} I did not do that. {F}");
     let left = format!("The page says: {printed} I did not do that.");
     assert_eq!(told(&dialect, &wanting(), &text), answer("It says {}.", &left, &[F_CALL], "tool_calls"));
-    // In the thinking it ends the thinking, as any call does, but it is not a call for the client.
+    // In the thinking, which continues after it, it is thinking.
     let text = format!("<think>It says {printed} hm");
-    assert_eq!(told(&dialect, &wanting(), &text), answer("It says ", &format!("{printed} hm"), &[], "stop"));
+    assert_eq!(told(&dialect, &wanting(), &text), answer(&format!("It says {printed} hm"), "", &[], "stop"));
     // A tool of the request may be called so, and a host that asks for no tool does not get a call.
     let printed = printed.replace("delete_all", "g");
     let call = ["call_chatcmplA1_0_0", "g", "{\"path\":\"/\"}"];
@@ -477,7 +485,7 @@ fn the_tools_are_those_of_the_stream() {
         rewriter.finish(&mut out).unwrap();
         said(std::str::from_utf8(&out).unwrap()).calls.len()
     };
-    let other = "<tool_call>{\"name\":\"h\"}</tool_call>";
+    let other = "<tool_call>{\"name\":\"h\",\"arguments\":{}}</tool_call>";
     for input in [&|text: &str| stream([text]), &body as &dyn Fn(&str) -> String] {
         assert_eq!(calls(None, &input(F)), 1);
         assert_eq!(calls(Some("[{\"name\":\"h\"}]"), &input(F)), 0);
@@ -664,6 +672,7 @@ fn of_any_text_each_byte_is_told_once() {
                 let options = options.implied_end(ImpliedEnd::Off);
                 for is_body in [false, true] {
                     let wanted = support::told::told(pair, &scanner, tools.clone(), text.as_bytes(), is_body);
+                    let wanted = if is_body { wanted.of_body() } else { wanted };
                     let got = match is_body {
                         true => said(&rewrite(&pair.library, &options, [body(&text).as_bytes()])),
                         false => told(&pair.library, &options, &text),

@@ -180,9 +180,12 @@ fn held_text_leaves_before_the_end() {
     assert_eq!(qwen3(&held), kept + &gone);
     let last = |text: &str| chunk(&format!("\"text\":\"{text}\",\"finish_reason\":\"stop\""));
     assert_eq!(qwen3(&(text("a <thi") + &last("s"))), text("a ") + &last("<this"));
-    // After the end, text passes.
-    let after = finish("stop") + &text("<think>a</think>b");
-    assert_eq!(qwen3(&after), after);
+    // Text after the end is a new answer.
+    let after = text("<think>a</think>b");
+    for first in ["", "x"] {
+        let end = text(first) + &finish("stop");
+        assert_eq!(qwen3(&(end.clone() + &after)), end + &qwen3(&after));
+    }
 }
 
 #[test]

@@ -91,8 +91,9 @@ fn a_body_is_known_by_its_media_type() {
         ("application/problem+json", None),
         ("text/html; text/event-stream", None),
         ("application/json, text/html", None),
-        ("", None),
-        (";", None),
+        ("", Some(Body::Json)),
+        (";", Some(Body::Json)),
+        ("text/plain; charset=utf-8", Some(Body::Json)),
     ] {
         let exchange = Exchange::new().status(200).path("/v1/messages").content_type(content_type);
         assert_eq!(wants(&exchange.formats(Formats::MESSAGES)), body, "{content_type}");

@@ -1,5 +1,5 @@
-//! Mends event streams: the output must be that of a plain reference, written here for whole texts, byte for byte and at every
-//! cut. Splitting comes after mending.
+//! Mends event streams: the output must be that of a plain reference for whole texts (`repair_reference.py`), byte for byte and at
+//! every cut. Splitting comes after mending.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,334 +8,36 @@ use std::process::{Command, Stdio};
 use aside::Dialect;
 use aside::sse::{Body, Formats, Options, Rewriter};
 use samples::Random;
-use serde_json::{Map, Value};
 use support::rewriting::rewrite_bytes;
 
 // ----------------------------------------------------------------------------------------------------------- the reference
 
-/// The parts of a stream that have been seen.
-#[derive(Default)]
-struct Seen {
-    /// Neither chunks nor blocks are mended.
-    keeps_shapes: bool,
-    over: bool,
-    id: Option<String>,
-    /// The choices that have had a call, and whether it was in `tool_calls`.
-    called: Vec<(u64, bool)>,
-    /// The block that is open, by its index in the stream, and those that were; how many there have been.
-    open: Option<(u64, u64)>,
-    /// Whether it is one of thinking, if it is of that or text.
-    thinks: Option<bool>,
-    closed: Vec<(u64, u64)>,
-    blocks: u64,
-}
-
-fn object(text: &str) -> Option<Map<String, Value>> {
-    match serde_json::from_str(text) {
-        Ok(Value::Object(object)) => Some(object),
-        _ => None,
-    }
-}
-
-/// Returns the lines of a stream, of which the last one has no end.
-fn lines(stream: &str) -> Vec<String> {
-    let text = stream.strip_prefix('\u{FEFF}').unwrap_or(stream);
-    text.replace("\r\n", "\n").replace('\r', "\n").split('\n').map(ToOwned::to_owned).collect()
-}
-
-/// Returns the value of a line, if it has the field of this name.
-fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let rest = line.strip_prefix(name)?;
-    if rest.is_empty() {
-        return Some(rest);
-    }
-    let value = rest.strip_prefix(':')?;
-    Some(value.strip_prefix(' ').unwrap_or(value))
-}
-
-/// Returns the text with another value of the object's own `id`.
-fn with_id(text: &str, id: &str) -> String {
-    let (mut depth, mut inside, mut escaped) = (0, false, false);
-    let mut string = 0;
-    for (at, char) in text.char_indices() {
-        match char {
-            _ if escaped => escaped = false,
-            '\\' if inside => escaped = true,
-            '"' if inside => {
-                inside = false;
-                let value = text[at + 1..].trim_start();
-                if depth == 1 && &text[string..=at] == "\"id\"" && value.starts_with(':') {
-                    let value = value[1..].trim_start();
-                    let mut values = serde_json::Deserializer::from_str(value).into_iter::<Value>();
-                    values.next().unwrap().unwrap();
-                    let start = text.len() - value.len();
-                    return format!("{}{id}{}", &text[..start], &value[values.byte_offset()..]);
-                }
-            }
-            '"' => (inside, string) = (true, at),
-            _ if inside => {}
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth -= 1,
-            _ => {}
-        }
-    }
-    unreachable!("it has an id: {text}")
-}
-
-/// Returns the members of an object: each key, the whole member, and its value.
-fn members(object: &str) -> Vec<(String, String, String)> {
-    let mut found = Vec::new();
-    let mut rest = object.trim().strip_prefix('{').unwrap().trim_start();
-    while !rest.starts_with('}') {
-        let mut keys = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-        let key = keys.next().unwrap().unwrap();
-        let after = rest[keys.byte_offset()..].trim_start()[1..].trim_start();
-        let mut values = serde_json::Deserializer::from_str(after).into_iter::<Value>();
-        values.next().unwrap().unwrap();
-        let (value, end) = after.split_at(values.byte_offset());
-        let member = &rest[..rest.len() - end.len()];
-        found.push((key, member.to_owned(), value.to_owned()));
-        rest = end.trim_start();
-        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
-    }
-    found
-}
-
-/// Puts another value in the place of the first one after this path, if that is there.
-fn with(text: &str, path: &[&str], new: &str) -> String {
-    let [key, rest @ ..] = path else { return new.to_owned() };
-    let inside = |value: &str| match value.strip_prefix('[') {
-        Some(list) if !rest.is_empty() => {
-            let list = list.trim_start();
-            let mut items = serde_json::Deserializer::from_str(list).into_iter::<Value>();
-            items.next().unwrap().unwrap();
-            let (item, end) = list.split_at(items.byte_offset());
-            format!("{}{}{end}", &value[..value.len() - list.len()], with(item, rest, new))
-        }
-        _ => with(value, rest, new),
+/// Returns the mended form of streams, as `repair_reference.py` defines it, or `None` if there is no Python here.
+fn references(streams: &[String]) -> Option<Vec<String>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/repair_reference.py");
+    let mut python = Command::new("python3");
+    let python = python.arg("-B").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut python) = python else {
+        let _ = writeln!(std::io::stderr(), "skipped: no python3");
+        return None;
     };
-    for (name, member, value) in members(text) {
-        if name == *key {
-            let changed = format!("{}{}", &member[..member.len() - value.len()], inside(&value));
-            return text.replacen(&member, &changed, 1);
-        }
+    let mut input = Vec::new();
+    for stream in streams {
+        input.extend((stream.len() as u32).to_le_bytes());
+        input.extend(stream.bytes());
     }
-    text.to_owned()
-}
-
-fn says(value: &Value) -> bool {
-    !matches!(value, Value::Null | Value::Bool(false)) && *value != "" && *value != Value::Array(Vec::new())
-}
-
-/// Returns the chunks that one becomes. Only chunks of one choice are mended here.
-fn mended_chunk(text: String, seen: &mut Seen) -> Vec<String> {
-    let chunk = object(&text).unwrap();
-    let Some(Value::Array(choices)) = chunk.get("choices") else { return vec![text] };
-    let [choice] = &choices[..] else { return vec![text] };
-    let Some(index) = choice.get("index").map_or(Some(0), Value::as_u64) else { return vec![text] };
-    let delta = &choice["delta"];
-    let (calls, function) = (says(&delta["tool_calls"]), says(&delta["function_call"]));
-    if calls || function {
-        match seen.called.iter_mut().find(|(called, _)| *called == index) {
-            Some((_, has_calls)) => *has_calls |= calls,
-            None => seen.called.push((index, calls)),
-        }
+    // All is read before anything is written.
+    python.stdin.take().unwrap().write_all(&input).unwrap();
+    let output = python.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let (mut rest, mut mended) = (&output.stdout[..], Vec::new());
+    while let Some((size, after)) = rest.split_first_chunk::<4>() {
+        let (stream, after) = after.split_at(u32::from_le_bytes(*size) as usize);
+        mended.push(String::from_utf8(stream.to_vec()).unwrap());
+        rest = after;
     }
-    let mut out = Vec::new();
-    let mut text = text;
-    const THINKING: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "reasoning_details"];
-    if delta["content"].is_string() && says(&delta["content"]) && THINKING.iter().any(|name| says(&delta[*name])) {
-        let choices = members(&text).into_iter().find(|(name, ..)| name == "choices").unwrap().2;
-        let choice = choices.trim().trim_start_matches('[').trim_end_matches(']').trim();
-        let delta = members(choice).into_iter().find(|(name, ..)| name == "delta").unwrap().2;
-        let (mut first, mut second) = (Vec::new(), Vec::new());
-        for (name, member, _) in members(&delta) {
-            let is_first = name == "role" || THINKING.contains(&&name[..]);
-            if is_first { first.push(member) } else { second.push(member) }
-        }
-        let mut thinking = with(&text, &["choices", "delta"], &format!("{{{}}}", first.join(",")));
-        for path in
-            [&["usage"][..], &["choices", "finish_reason"], &["choices", "logprobs"], &["choices", "stop_reason"]]
-        {
-            thinking = with(&thinking, path, "null");
-        }
-        out.push(thinking);
-        text = with(&text, &["choices", "delta"], &format!("{{{}}}", second.join(",")));
-    }
-    let called = seen.called.iter().find(|(called, _)| *called == index);
-    let reason = match (choice["finish_reason"].as_str(), called) {
-        (Some("tool_calls" | "function_call"), None) => Some("\"stop\""),
-        (Some("stop" | "function_call"), Some((_, true))) => Some("\"tool_calls\""),
-        (Some("stop" | "tool_calls"), Some((_, false))) => Some("\"function_call\""),
-        _ => None,
-    };
-    out.push(reason.map_or(text.clone(), |reason| with(&text, &["choices", "finish_reason"], reason)));
-    out
-}
-
-/// Returns the mended events of an event of Messages, with their types if they are not its own.
-fn mended_block_event(text: &str, seen: &mut Seen) -> Vec<(Option<&'static str>, String)> {
-    let event = object(text).unwrap();
-    let kind = event["type"].as_str().unwrap();
-    let stop = |seen: &mut Seen| {
-        let open = seen.open.take()?;
-        seen.closed.push(open);
-        let text = format!("{{\"type\":\"content_block_stop\",\"index\":{}}}", open.1);
-        Some((Some("content_block_stop"), text))
-    };
-    let part = event.get(if kind == "content_block_start" { "content_block" } else { "delta" }).unwrap_or(&Value::Null);
-    let thinks = match part["type"].as_str() {
-        Some("text" | "text_delta") => Some(false),
-        Some("thinking" | "redacted_thinking" | "thinking_delta" | "signature_delta") => Some(true),
-        _ => None,
-    };
-    let begin = |seen: &mut Seen, index: u64| {
-        (seen.open, seen.thinks) = (Some((index, seen.blocks)), thinks);
-        seen.blocks += 1;
-        seen.blocks - 1
-    };
-    let mut out = Vec::new();
-    let Some(index) = event.get("index").and_then(Value::as_u64) else {
-        match kind {
-            "message_start" => (seen.open, seen.closed, seen.blocks) = (None, Vec::new(), 0),
-            "message_delta" | "message_stop" => out.extend(stop(seen)),
-            _ => {}
-        }
-        out.push((None, text.to_owned()));
-        return out;
-    };
-    let own = match (kind, seen.open.filter(|(open, _)| *open == index)) {
-        ("content_block_start", _) => {
-            out.extend(stop(seen));
-            begin(seen, index)
-        }
-        ("content_block_delta", Some((_, own)))
-            if thinks.is_none() || seen.thinks.is_none() || thinks == seen.thinks =>
-        {
-            own
-        }
-        ("content_block_delta", Some(_))
-            if !["text", "thinking", "signature"].iter().any(|name| says(&part[*name])) =>
-        {
-            return out;
-        }
-        ("content_block_stop", Some(open)) => {
-            seen.open = None;
-            seen.closed.push(open);
-            open.1
-        }
-        ("content_block_delta", _) => {
-            let block = thinks.map(|thinks| match thinks {
-                true => "{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}",
-                false => "{\"type\":\"text\",\"text\":\"\"}",
-            });
-            match block {
-                Some(block) => {
-                    out.extend(stop(seen));
-                    let own = begin(seen, index);
-                    let start =
-                        format!("{{\"type\":\"content_block_start\",\"index\":{own},\"content_block\":{block}}}");
-                    out.push((Some("content_block_start"), start));
-                    own
-                }
-                None => seen.closed.iter().rfind(|(closed, _)| *closed == index).map_or(index, |(_, own)| *own),
-            }
-        }
-        ("content_block_stop", None) => return out,
-        _ => index,
-    };
-    out.push((None, with(text, &["index"], &own.to_string())));
-    out
-}
-
-fn mended_value(text: &str, names: &str, whole: bool, seen: &mut Seen) -> String {
-    let text = text.trim_matches([' ', '\t']);
-    if text.is_empty() {
-        return ":\n\n".to_owned();
-    }
-    if text.starts_with(':') {
-        return format!(": {}\n\n", text.trim_start_matches([':', ' ']));
-    }
-    if text == "[DONE]" {
-        seen.over = true;
-        return "data: [DONE]\n\n".to_owned();
-    }
-    let Some(object) = object(text) else {
-        return if whole { format!("{names}data: {text}\n\n") } else { String::new() };
-    };
-    if object.is_empty() {
-        let name = names.lines().next().and_then(|line| field(line, "event"));
-        return format!(": {}\n\n", name.unwrap_or_default().trim());
-    }
-    let mut text = text.to_owned();
-    if object.get("object").is_some_and(|kind| kind == "chat.completion.chunk") || object.contains_key("choices") {
-        if !object.contains_key("choices") {
-            text.truncate(text.len() - 1);
-            text += ",\"choices\":[]}";
-        }
-        if let Some(Value::String(id)) = object.get("id").filter(|id| *id != "") {
-            let first = seen.id.get_or_insert_with(|| id.clone());
-            if first != id {
-                text = with_id(&text, &Value::from(first.as_str()).to_string());
-            }
-        }
-        let chunks = if seen.keeps_shapes { vec![text] } else { mended_chunk(text, seen) };
-        return chunks.iter().map(|chunk| format!("{names}data: {chunk}\n\n")).collect();
-    }
-    let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
-    if !seen.keeps_shapes && (kind.starts_with("content_block_") || kind.starts_with("message_")) {
-        let named = |kind: Option<&str>| match kind {
-            Some(kind) if !names.is_empty() => format!("event: {kind}\n"),
-            Some(_) => String::new(),
-            None => names.to_owned(),
-        };
-        let events = mended_block_event(&text, seen);
-        return events.iter().map(|(kind, text)| format!("{}data: {text}\n\n", named(*kind))).collect();
-    }
-    format!("{names}data: {text}\n\n")
-}
-
-fn mended_block(block: &[&str], whole: bool, seen: &mut Seen) -> String {
-    let mut out: String = block.iter().filter(|line| line.starts_with(':')).map(|line| format!("{line}\n")).collect();
-    if !out.is_empty() {
-        out += "\n";
-    }
-    let names = block.iter().filter(|line| field(line, "event").is_some());
-    let names: String = names.map(|line| format!("{line}\n")).collect();
-    let data: Vec<&str> = block.iter().filter_map(|line| field(line, "data")).collect();
-    if seen.over || data.is_empty() {
-        return out;
-    }
-    let joined = data.join(" ");
-    if data.len() == 1 || object(&joined).is_some() {
-        out += &mended_value(&joined, &names, whole, seen);
-    } else if data.iter().all(|value| object(value).is_some()) {
-        out.extend(data.iter().map(|value| mended_value(value, &names, whole, seen)));
-    } else if whole {
-        out += &names;
-        out.extend(data.iter().map(|value| format!("data: {value}\n")));
-        out += "\n";
-    }
-    out
-}
-
-fn reference(stream: &str) -> String {
-    mended(stream, Seen::default())
-}
-
-fn mended(stream: &str, mut seen: Seen) -> String {
-    let lines = lines(stream);
-    let (mut out, mut block) = (String::new(), Vec::new());
-    for (number, line) in lines.iter().enumerate() {
-        let is_last = number + 1 == lines.len();
-        if !line.is_empty() {
-            block.push(&line[..]);
-        }
-        if line.is_empty() || is_last {
-            out += &mended_block(&std::mem::take(&mut block), !is_last, &mut seen);
-        }
-    }
-    out
+    assert_eq!(mended.len(), streams.len());
+    Some(mended)
 }
 
 // ------------------------------------------------------------------------------------------------------------- running
@@ -403,6 +105,25 @@ fn table() -> Vec<(String, String)> {
         ("event: ping\n\n", ""),
         ("id: 7\ndata: 1\nretry: 5\n\n", "data: 1\n\n"),
         ("what: 7\n data: 2\ndata2: 3\nevents: a\ndata: 1\n\n", "data: 1\n\n"),
+        // Lines without a field: text, JSON, and data whose name was lost.
+        ("Internal Server Error\n\n", "Internal Server Error\n\n"),
+        ("one\r\ndata: 1\r\ntwo\r\n\r\n", "one\ntwo\n\ndata: 1\n\n"),
+        ("{\"a\":1}\n\n", "{\"a\":1}\n\n"),
+        ("{\n \"a\": [\n  1\n ]\n}\n\n", "{\n \"a\": [\n  1\n ]\n}\n\n"),
+        ("{\"object\":\"chat.completion\",\"choices\":[]}\n\n", "{\"object\":\"chat.completion\",\"choices\":[]}\n\n"),
+        ("{\"choices\":[]}\n\n", "data: {\"choices\":[]}\n\n"),
+        ("{\"choices\":[]}\n{\"type\":\"ping\"}\n\n", "data: {\"choices\":[]}\n\ndata: {\"type\":\"ping\"}\n\n"),
+        ("event: ping\n{\"type\":\"ping\"}\n\n", "event: ping\ndata: {\"type\":\"ping\"}\n\n"),
+        ("{\"error\":{\"message\":\"no\"}}\n\n", "data: {\"error\":{\"message\":\"no\"}}\n\n"),
+        ("[ERROR] no: 1\n\n", "data: [ERROR] no: 1\n\n"),
+        // Errors of older builds of llama.cpp.
+        (
+            "error: {\"code\":500,\"message\":\"no\"}\n\n",
+            "event: error\ndata: {\"error\":{\"code\":500,\"message\":\"no\"}}\n\n",
+        ),
+        ("error:{\"error\": {}}\r\n\r\n", "event: error\ndata: {\"error\": {}}\n\n"),
+        ("error: a \"b\"\n\n", "event: error\ndata: {\"error\":{\"message\":\"a \\\"b\\\"\"}}\n\n"),
+        ("data: 1\nerror: 2\n\n", "data: 1\n\nevent: error\ndata: {\"error\":2}\n\n"),
         // Line ends.
         ("data: 1\r\rdata: 2\r\n\r\ndata: 3\n\r\n\r:a\r\n\r\n", "data: 1\n\ndata: 2\n\ndata: 3\n\n:a\n\n"),
         ("\n\r\n\r\r\ndata: 1\n\n\n\n\r\r\n", "data: 1\n\n"),
@@ -428,7 +149,7 @@ fn table() -> Vec<(String, String)> {
         ),
         (
             "data: {\"object\":\"chat.completion.chunk\",\"choic\\u0065s\":null}\n\n",
-            "data: {\"object\":\"chat.completion.chunk\",\"choic\\u0065s\":null}\n\n",
+            "data: {\"object\":\"chat.completion.chunk\",\"choic\\u0065s\":[]}\n\n",
         ),
         ("data: {\"object\":\"chat.completion\"}\n\n", "data: {\"object\":\"chat.completion\"}\n\n"),
         ("data: {\"error\":{\"message\":\"no\"}}\n\n", "data: {\"error\":{\"message\":\"no\"}}\n\n"),
@@ -444,7 +165,7 @@ fn table() -> Vec<(String, String)> {
         ),
         (
             "data: {\"id\":\"x\"}\n\ndata: {\"id\":\"a\",\"choices\":null}\n\ndata: {\"id\":\"b\",\"object\":\"chat.completion.chunk\"}\n\ndata: {\"id\":\"x\"}\n\n",
-            "data: {\"id\":\"x\"}\n\ndata: {\"id\":\"a\",\"choices\":null}\n\ndata: {\"id\":\"a\",\"object\":\"chat.completion.chunk\",\"choices\":[]}\n\ndata: {\"id\":\"x\"}\n\n",
+            "data: {\"id\":\"x\"}\n\ndata: {\"id\":\"a\",\"choices\":[]}\n\ndata: {\"id\":\"a\",\"object\":\"chat.completion.chunk\",\"choices\":[]}\n\ndata: {\"id\":\"x\"}\n\n",
         ),
         // Reasons to finish.
         (
@@ -466,11 +187,70 @@ fn table() -> Vec<(String, String)> {
         // Thinking and content in one chunk.
         (
             "event: e\ndata: {\"usage\":{\"n\":1},\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\", \"content\":\"It\",\"x\":1,\"reasoning\" : \"B\"},\"finish_reason\":\"length\"}]}\n\n",
-            "event: e\ndata: {\"usage\":null,\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"reasoning\" : \"B\"},\"finish_reason\":null}]}\n\nevent: e\ndata: {\"usage\":{\"n\":1},\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It\",\"x\":1},\"finish_reason\":\"length\"}]}\n\n",
+            "event: e\ndata: {\"usage\":null,\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"reasoning\" : \"B\"},\"finish_reason\":null}]}\n\nevent: e\ndata: {\"usage\":null,\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It\",\"x\":1},\"finish_reason\":null}]}\n\nevent: e\ndata: {\"usage\":{\"n\":1},\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"length\"}]}\n\n",
         ),
         (
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It\",\"reasoning\":\"\"}}]}\n\n",
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It\",\"reasoning\":\"\"}}]}\n\n",
+        ),
+        // Null, an empty reason to finish, and one in a chunk with text.
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":null,\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":null}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[]}\n\n",
+        ),
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"\"}]}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":null}]}\n\n",
+        ),
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"logprobs\":{\"x\":1},\"finish_reason\":\"stop\"}],\"usage\":{\"n\":1}}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"logprobs\":{\"x\":1},\"finish_reason\":null}],\"usage\":null}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"logprobs\":null,\"finish_reason\":\"stop\"}],\"usage\":{\"n\":1}}\n\n",
+        ),
+        // A field name that was written twice.
+        ("data: data: {\"a\":1}\ndata:\ndata:\n\ndata: data: [DONE]\ndata:\n\n", "data: {\"a\":1}\n\ndata: [DONE]\n\n"),
+        ("data: data: no\n\n", "data: data: no\n\n"),
+        // Calls: the same index for all, no index, arguments that are an object. Calls that are right stay.
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"1\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"3\"}}]}}]}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"1\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"3\"}}]}}]}\n\n",
+        ),
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"1\"}},{\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"g\",\"arguments\":\"3\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":null,\"id\":\"a\"}]}}]}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"1\"}},{\"index\":0,\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"function\":{\"name\":\"g\",\"arguments\":\"3\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\"}]}}]}\n\n",
+        ),
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":{\"x\": \"\\\"y\"}}}]}}]}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"x\\\": \\\"\\\\\\\"y\\\"}\"}}]}}]}\n\n",
+        ),
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"1\"}},{\"index\":1,\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"vary\",\"function\":{\"arguments\":\"3\"}}]}}]}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"1\"}},{\"index\":1,\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"vary\",\"function\":{\"arguments\":\"3\"}}]}}]}\n\n",
+        ),
+        // A message that begins twice; blocks of blanks, of which one is left out if another follows.
+        (
+            "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\ndata: {\"type\":\"message_stop\"}\n\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n",
+            "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\ndata: {\"type\":\"message_stop\"}\n\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n",
+        ),
+        (
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\\n\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
+        ),
+        (
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"message_delta\"}\n\n",
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"message_delta\"}\n\n",
+        ),
+        (
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"ping\"}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\" \"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\n",
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"ping\"}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\" \"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\"}}\n\n",
+        ),
+        (
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\\n\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\n",
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\\n\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\n",
+        ),
+        // Reasoning of Responses without a summary.
+        (
+            "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"reasoning\"}}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"type\":\"reasoning\",\"summary\":null},{\"type\":\"message\"}]}}\n\n",
+            "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"reasoning\",\"summary\":[]}}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"type\":\"reasoning\",\"summary\":[]},{\"type\":\"message\"}]}}\n\n",
         ),
         // Blocks of Messages: an index twice, a delta without a start, a start before the stop, an end before the stop.
         (
@@ -480,6 +260,15 @@ fn table() -> Vec<(String, String)> {
         (
             "event: m\ndata: {\"type\":\"content_block_delta\",\"index\":4,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":5,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}\n\ndata: {\"type\":\"message_start\"}\n\n",
             "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\nevent: m\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}\n\ndata: {\"type\":\"message_start\"}\n\n",
+        ),
+        // Calls whose arguments come at once: a block waits for those of the one before it.
+        (
+            "event: s\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{}}}\n\nevent: t\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"g\"}}\n\nevent: a\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"x\\\":\"}}\n\nevent: b\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\nevent: c\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"1}\"}}\n\nevent: d\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"}\"}}\n\nevent: e\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: f\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
+            "event: s\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{}}}\n\nevent: a\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"x\\\":\"}}\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\nevent: c\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"1}\"}}\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: t\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"g\"}}\n\nevent: b\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}\n\nevent: d\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"}\"}}\n\nevent: f\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
+        ),
+        (
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\"}}\n\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\ndata: {\"type\":\"message_delta\"}\n\n",
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\ndata: {\"type\":\"message_delta\"}\n\n",
         ),
         // Events after the end.
         (
@@ -505,6 +294,12 @@ fn table() -> Vec<(String, String)> {
         (":a", ":a\n\n"),
         (":a\ndata: 1", ":a\n\n"),
         ("da", ""),
+        ("Internal Server Error", "Internal Server Error\n\n"),
+        ("{\"a\":1}", "{\"a\":1}\n\n"),
+        ("{\"choices\":[]}", "data: {\"choices\":[]}\n\n"),
+        ("{\"choices\"", ""),
+        ("[DONE]", "data: [DONE]\n\n"),
+        ("error: {}", "event: error\ndata: {\"error\":{}}\n\n"),
         (" ", ""),
         ("\n", ""),
     ];
@@ -523,16 +318,27 @@ fn table() -> Vec<(String, String)> {
 #[test]
 fn what_makes_clients_fail_is_mended() {
     for (stream, wanted) in table() {
-        same(&reference(&stream), wanted.as_bytes(), &stream);
         check(&events(), &stream, &wanted);
-        check(&Options::new().repair(true), &stream, &wanted);
+        // A stream that begins with an object may be a body.
+        if !stream.starts_with('{') {
+            check(&Options::new().repair(true), &stream, &wanted);
+        }
+    }
+}
+
+#[test]
+fn the_reference_says_the_same_of_what_is_mended() {
+    let (streams, wanted): (Vec<_>, Vec<_>) = table().into_iter().unzip();
+    let Some(references) = references(&streams) else { return };
+    for ((stream, wanted), reference) in streams.iter().zip(&wanted).zip(references) {
+        same(&reference, wanted.as_bytes(), stream);
     }
 }
 
 #[test]
 fn without_the_option_nothing_changes() {
     for (stream, _) in table() {
-        let out = rewrite_bytes(&foreign(), &Options::new().body(Body::Events), &[stream.as_bytes()]);
+        let out = rewrite_bytes(&foreign(), &chat_events().repair(false), &[stream.as_bytes()]);
         same(&stream, &out, &stream);
     }
 }
@@ -622,6 +428,20 @@ fn what_is_mended_or_left_out_is_counted() {
         rewriter.reset();
         assert_eq!(rewriter.stats().repaired, 0);
     }
+    // A block that begins with a blank waits, and is not mended.
+    let start =
+        "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
+    let delta =
+        "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\n";
+    for (stream, wanted) in
+        [(format!("{start}{delta}"), 0), (format!("{start}: a\n\n"), 0), (format!("{start}{start}"), 1)]
+    {
+        let mut rewriter = Rewriter::new(&foreign(), &chat_events()).unwrap();
+        let mut out = Vec::new();
+        rewriter.feed(&stream, &mut out).unwrap();
+        rewriter.finish(&mut out).unwrap();
+        assert_eq!(rewriter.stats().repaired, wanted, "{stream}");
+    }
 }
 
 /// Returns a stream of such lines as servers send, and of some that they should not.
@@ -658,6 +478,15 @@ fn random_stream(random: &mut Random) -> String {
         "events: no",
         "dat",
         "data2: no",
+        "error: {\"code\":500}",
+        "error: no",
+        "error",
+        "[DONE]",
+        "[ERROR] no",
+        "{\"a\":1}",
+        "{\"choices\":[]}",
+        "{\"type\":\"ping\"}",
+        "Bad Gateway",
         " data: no",
         " ",
         "\t",
@@ -683,9 +512,31 @@ fn random_stream(random: &mut Random) -> String {
         "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}",
         "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"signature_delta\",\"signature\":\"\"}}",
         "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{}\"}}",
+        "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"\"}}",
+        "data: {\"type\":\"content_block_start\",\"index\":2,\"content_block\":{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"g\"}}",
+        "data: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}",
+        "data: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"}\"}}",
         "data: {\"type\":\"content_block_stop\",\"index\":0}",
         "data: {\"type\":\"content_block_stop\",\"index\":1}",
         "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}",
+        "data: {\"type\":\"message_start\",\"message\":{\"id\":\"n\"}}",
+        "data: {\"type\":\"message_stop\"}",
+        "data: {\"type\":\"content_block_start\",\"index\":2,\"content_block\":{\"type\":\"text\",\"text\":\" \"}}",
+        "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\\n\"}}",
+        "data: {\"type\":\"content_block_stop\",\"index\":2}",
+        "data: data: {\"a\":1}",
+        "data:  data:data: [DONE]",
+        "data: data: no",
+        "data: {\"choices\":[{\"index\":0,\"delta\":null,\"finish_reason\":\"stop\"}]}",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"\"}]}",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"a\",\"role\":\"assistant\"},\"finish_reason\":\"stop\",\"logprobs\":{}}],\"usage\":{}}",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"y\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"id\":\"z\",\"function\":{\"name\":\"f\",\"arguments\":{\"a\": \"\\\"\"}}}, { }]}}]}",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"1\"}}],\"reasoning\":\"b\",\"content\":\"c\"}}]}",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":null,\"function\":{\"name\":\"g\"}},{\"index\":0,\"id\":\"w\"},{\"index\":1}]}}]}",
+        "data: {\"choices\":[{\"index\":1,\"delta\":{\"function_call\":{\"name\":\"f\",\"arguments\":{}}},\"finish_reason\":\"\"},{\"delta\":null}]}",
+        "data: {\"type\":\"response.output_item.added\",\"item\":{\"type\":\"reasoning\",\"id\":\"r\"}}",
+        "data: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"type\":\"message\"},{\"type\":\"reasoning\",\"summary\":null}]}}",
     ];
     let mut stream = String::from(if random.one_in(6) { "\u{FEFF}" } else { "" });
     let own = *random.pick(&["\n", "\n", "\r\n", "\r"]);
@@ -718,20 +569,22 @@ fn recordings() -> Vec<(PathBuf, String)> {
 #[test]
 fn random_streams_are_mended_as_the_reference_says() {
     let mut random = Random::announced("random_streams_are_mended_as_the_reference_says");
-    for _ in 0..2000 {
-        let stream = random_stream(&mut random);
+    let streams: Vec<String> = (0..3000).map(|_| random_stream(&mut random)).collect();
+    let Some(wanted) = references(&streams) else { return };
+    let again = references(&wanted).unwrap();
+    for ((stream, wanted), again) in streams.iter().zip(&wanted).zip(again) {
         let options = events().max_event(random.one_in(2).then_some(1 << 20));
-        let wanted = reference(&stream);
-        same(&wanted, reference(&wanted).as_bytes(), "what is mended, by the reference");
-        check(&options, &stream, &wanted);
+        same(wanted, again.as_bytes(), "what is mended, by the reference");
+        check(&options, stream, wanted);
     }
 }
 
 #[test]
 fn recordings_are_mended_as_the_reference_says() {
     let mut random = Random::announced("recordings_are_mended_as_the_reference_says");
-    for (file, stream) in recordings() {
-        let wanted = reference(&stream);
+    let (files, streams): (Vec<_>, Vec<_>) = recordings().into_iter().unzip();
+    let Some(wanted) = references(&streams) else { return };
+    for ((file, stream), wanted) in files.iter().zip(&streams).zip(wanted) {
         let name = file.display().to_string();
         let chunks = [vec![stream.as_bytes()], support::bytes(stream.as_bytes())];
         let cuts = (0..8).map(|_| support::random_cuts(&mut random, stream.as_bytes(), 400)).collect::<Vec<_>>();
@@ -739,53 +592,5 @@ fn recordings_are_mended_as_the_reference_says() {
             same(&wanted, &rewrite_bytes(&foreign(), &chat_events(), &chunks), &name);
         }
         same(&wanted, &rewrite_bytes(&foreign(), &chat_events(), &[wanted.as_bytes()]), &name);
-    }
-}
-
-/// Checks that the specification's own reference, in Python, agrees about everything but the texts of chunks and blocks, if
-/// both are there.
-#[test]
-fn the_reference_of_the_specification_says_the_same() {
-    let Some(script) = support::shared("spec/repair_reference.py") else { return };
-    if Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_err() {
-        let _ = writeln!(std::io::stderr(), "skipped: no python3");
-        return;
-    }
-    const DRIVER: &str = "\
-import struct, sys
-sys.path.insert(0, sys.argv[1])
-from repair_reference import repair
-data = sys.stdin.buffer.read()
-while data:
-    size, data = struct.unpack('<I', data[:4])[0], data[4:]
-    out, data = repair(data[:size]), data[size:]
-    sys.stdout.buffer.write(struct.pack('<I', len(out)) + out)
-";
-    let mut random = Random::announced("the_reference_of_the_specification_says_the_same");
-    let streams = (0..3000).map(|_| random_stream(&mut random));
-    let recordings = recordings().into_iter().map(|(_, stream)| stream);
-    let streams: Vec<String> = table().into_iter().map(|(stream, _)| stream).chain(recordings).chain(streams).collect();
-    let mut python = Command::new("python3")
-        .args(["-B", "-c", DRIVER])
-        .arg(script.parent().unwrap())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let input: Vec<u8> = streams
-        .iter()
-        .flat_map(|stream| (stream.len() as u32).to_le_bytes().into_iter().chain(stream.bytes()).collect::<Vec<u8>>())
-        .collect();
-    // All is read before anything is written.
-    python.stdin.take().unwrap().write_all(&input).unwrap();
-    let output = python.wait_with_output().unwrap();
-    assert!(output.status.success());
-    let mut rest = &output.stdout[..];
-    for stream in &streams {
-        let (size, after) = rest.split_first_chunk::<4>().unwrap();
-        let (wanted, after) = after.split_at(u32::from_le_bytes(*size) as usize);
-        rest = after;
-        let keeping = Seen { keeps_shapes: true, ..Seen::default() };
-        same(std::str::from_utf8(wanted).unwrap(), mended(stream, keeping).as_bytes(), stream);
     }
 }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use aside::Dialect;
+use aside::{ChatTemplate, Dialect};
 
 /// Counts the memory in use at a time, of all threads.
 struct Counting;
@@ -220,6 +220,10 @@ fn measure<T>(call: impl FnOnce() -> T) -> (T, usize, Duration) {
     (result, peak, before.elapsed())
 }
 
+/// Turns that can be drafted.
+const DRAFTED: &str = "{% for m in messages %}<|{{ m.role }}|>{% if m.thinking %}<t>{{ m.thinking }}</t>{% endif %}\
+    {{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+
 /// In addition to reading a template.
 const MOST: usize = 16 << 20;
 
@@ -243,6 +247,15 @@ fn hostile_templates_stay_within_bounds() {
             assert!(peak < most, "{name}: {peak} bytes with {} bytes of variables", variables.len());
             assert!(time < Duration::from_secs(20), "{name}: {time:?}");
         }
+        // A draft renders it many times, in all for no longer.
+        let drafted = || Dialect::draft(&ChatTemplate::new(&*template)).is_ok();
+        let (result, peak, time) = measure(drafted);
+        assert!(!result, "{name}");
+        assert!(peak < MOST + 8 * template.len(), "{name}: {peak} bytes for a draft");
+        assert!(time < Duration::from_secs(20), "{name}: {time:?} for a draft");
+        let (_, peak, time) = measure(|| Dialect::draft(&ChatTemplate::new([&template, DRAFTED].concat())).is_ok());
+        assert!(peak < MOST + 8 * template.len(), "{name}: {peak} bytes for a draft of turns");
+        assert!(time < Duration::from_secs(20), "{name}: {time:?} for a draft of turns");
         // Reading has bounds too.
         let before = LIVE.load(Ordering::Relaxed) as isize;
         let (_, peak, time) = measure(|| drop(Dialect::find_for_template(&template)));

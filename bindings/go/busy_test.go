@@ -270,3 +270,52 @@ func TestOneSplitterOfManyGoroutines(t *testing.T) {
 		t.Error(err, content.Len())
 	}
 }
+
+// The errors of objects that no function has made, and of objects that were closed. Both modules have the same sentences.
+func TestObjectsThatAreNotThere(t *testing.T) {
+	dialect, err := aside.Find("qwen3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scanner, err := aside.NewScanner(dialect, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := scanner.Close(); err != nil {
+		t.Fatal(err)
+	}
+	feed := func(s *aside.Scanner) error { return s.Reset() }
+	write := func(w *aside.CallWriter) error { return w.Reset() }
+	rewrite := func(w *aside.Rewriter) error { return w.Reset() }
+	const none, zero = "aside: the object is nil", "aside: the object is a zero value: make it with the function New of its type"
+	for _, test := range []struct {
+		err    error
+		status aside.Status
+		text   string
+	}{
+		{feed(nil), aside.ErrNull, none},
+		{write(nil), aside.ErrNull, none},
+		{rewrite(nil), aside.ErrNull, none},
+		{(*aside.Scanner)(nil).Close(), aside.ErrNull, none},
+		{feed(&aside.Scanner{}), aside.ErrNull, zero},
+		{write(&aside.CallWriter{}), aside.ErrNull, zero},
+		{rewrite(&aside.Rewriter{}), aside.ErrNull, zero},
+		{feed(scanner), aside.ErrClosed, "aside: used after Close"},
+		{aside.ErrUnknown, aside.ErrUnknown, "aside: no such dialect"},
+		{aside.ErrOrder, aside.ErrOrder, "aside: a call in the wrong order"},
+		{aside.ErrMemory, aside.ErrMemory, "aside: out of memory"},
+		{aside.ErrDefect, aside.ErrDefect, "aside: the library has a defect, and this handle met it"},
+	} {
+		if !errors.Is(test.err, test.status) || test.err.Error() != test.text {
+			t.Errorf("%v, and not %s", test.err, test.text)
+		}
+	}
+	for value, text := range map[interface{ String() string }]string{
+		aside.FormatChat | aside.FormatOllama: "chat,ollama", aside.FormatAll: "all", aside.Formats(0): "none",
+		aside.Formats(1 << 9): "512", aside.ShapeLists: "lists",
+	} {
+		if value.String() != text {
+			t.Errorf("%s, and not %s", value, text)
+		}
+	}
+}

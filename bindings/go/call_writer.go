@@ -81,10 +81,14 @@ func NewCallWriter(d *Dialect, options *CallWriterOptions) (*CallWriter, error) 
 
 // Close frees the writer. It returns [ErrBusy] and frees nothing while a call is in progress. Closing it again does nothing.
 func (w *CallWriter) Close() error {
+	if w == nil {
+		return errNil
+	}
 	if !w.use.enter() {
 		return ErrBusy
 	}
 	defer w.use.leave()
+	w.use.closed = true
 	if !w.isClosed() {
 		runtime.SetFinalizer(w, nil)
 		w.free()
@@ -96,13 +100,10 @@ func (w *CallWriter) Close() error {
 // belong to no call change nothing. A call that is not emitted, because Tools does not have it or because it was cut before its
 // arguments, has no delta; any other has a last one.
 func (w *CallWriter) Feed(event Event) (*CallDelta, error) {
-	if !w.use.enter() {
-		return nil, ErrBusy
+	if err := w.enter(); err != nil {
+		return nil, err
 	}
 	defer w.use.leave()
-	if w.isClosed() {
-		return nil, ErrClosed
-	}
 	if event.Channel != ChannelTool || event.Kind < KindCall && event.Kind != KindFraming {
 		return nil, nil
 	}
@@ -111,12 +112,24 @@ func (w *CallWriter) Feed(event Event) (*CallDelta, error) {
 
 // Reset forgets the stream, and every error but [ErrDefect]: call it after the scanner's Finish and Reset.
 func (w *CallWriter) Reset() error {
+	if err := w.enter(); err != nil {
+		return err
+	}
+	defer w.use.leave()
+	return w.reset()
+}
+
+// enter begins a call, as that of a scanner.
+func (w *CallWriter) enter() error {
+	if w == nil {
+		return errNil
+	}
 	if !w.use.enter() {
 		return ErrBusy
 	}
-	defer w.use.leave()
 	if w.isClosed() {
-		return ErrClosed
+		defer w.use.leave()
+		return w.use.gone()
 	}
-	return w.reset()
+	return nil
 }

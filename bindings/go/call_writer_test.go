@@ -184,7 +184,7 @@ func TestCallWriterPolicies(t *testing.T) {
 			"0/0 call_0 add {\"a\":1} marker true\n1/1 call_1 rm {\"b\":\"C:\\\\D\"} marker true\n"},
 	} {
 		scanner, writer := newCalls(t, dialect, test.options)
-		if err := scanner.EndReason(test.reason); err != nil {
+		if err := scanner.SetEndReason(test.reason); err != nil {
 			t.Fatal(err)
 		}
 		if got := written(t, scanner, writer, test.stream, 3, false); got != test.told {

@@ -148,11 +148,14 @@ const (
 	CallsInThinkingDialect CallsInThinking = 0
 	// CallsInThinkingNever: Every tool opener in the thinking is text.
 	CallsInThinkingNever CallsInThinking = 1
+	// CallsInThinkingAlways: As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is
+	// known whether the call is meant: text after it says that it is part of the thinking.
+	CallsInThinkingAlways CallsInThinking = 2
 )
 
 // String returns the name, such as "dialect", or the number of an unknown CallsInThinking.
 func (c CallsInThinking) String() string {
-	return name(uint32(c), "dialect", "never")
+	return name(uint32(c), "dialect", "never", "always")
 }
 
 // StrayClose is the treatment of a closer of the thinking without an opener, after content.
@@ -379,6 +382,11 @@ const (
 	FormatAll Formats = 2147483647
 )
 
+// String returns the names of the set's bits, with commas between them, or "none" or "all".
+func (f Formats) String() string {
+	return names(uint32(f), "chat", "completions", "responses", "messages", "ollama")
+}
+
 // Shapes is a set of the shapes in which servers send an answer, of which a rewriter makes one.
 type Shapes uint32
 
@@ -399,6 +407,11 @@ const (
 	// of no shape is accepted.
 	ShapeAll Shapes = 2147483647
 )
+
+// String returns the names of the set's bits, with commas between them, or "none" or "all".
+func (s Shapes) String() string {
+	return names(uint32(s), "field", "lists", "chunks", "content")
+}
 
 // Thinking is whether a rewriter sends the thinking.
 type Thinking uint32

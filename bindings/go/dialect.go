@@ -196,7 +196,7 @@ func (d *Dialect) enter() error {
 	}
 	if d.isClosed() {
 		d.use.leave()
-		return ErrClosed
+		return errZero
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ package aside
 type Status int32
 
 const (
-	// ErrNull means that a dialect, writer, filter or cache that is required is nil.
+	// ErrNull means that an object that is required is nil, or a zero value that no function has made.
 	ErrNull Status = errorNull
 	// ErrLength means that the lengths of the tokens do not add up to the chunk's. Nothing has changed.
 	ErrLength Status = errorLength

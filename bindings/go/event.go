@@ -1,6 +1,10 @@
 package aside
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"strings"
+)
 
 // name returns the name of a number, or the number if it has none.
 func name(number uint32, names ...string) string {
@@ -8,6 +12,27 @@ func name(number uint32, names ...string) string {
 		return names[number]
 	}
 	return fmt.Sprint(number)
+}
+
+// names returns the names of a set's bits, with commas between them; a bit without a name is a number.
+func names(set uint32, known ...string) string {
+	switch set {
+	case 0:
+		return "none"
+	case math.MaxInt32:
+		return "all"
+	}
+	var in []string
+	for bit, name := range known {
+		if set&(1<<bit) != 0 {
+			in = append(in, name)
+			set &^= 1 << bit
+		}
+	}
+	if set != 0 {
+		in = append(in, fmt.Sprint(set))
+	}
+	return strings.Join(in, ",")
 }
 
 // Event is a piece of the stream with its kind. Every byte of the stream is in exactly one event: the bytes of all events,

@@ -32,7 +32,8 @@ func TestWants(t *testing.T) {
 		{with(func(r *aside.Exchange) { r.Path = "/v1/messages/count_tokens" }), aside.FormatAll, 0},
 		{with(func(r *aside.Exchange) { r.ContentType = "application/json" }), aside.FormatChat, aside.BodyJSON},
 		{with(func(r *aside.Exchange) { r.ContentType = "application/jsonl" }), aside.FormatChat, aside.BodyLines},
-		{with(func(r *aside.Exchange) { r.ContentType = "" }), aside.FormatChat, 0},
+		{with(func(r *aside.Exchange) { r.ContentType = "" }), aside.FormatChat, aside.BodyJSON},
+		{with(func(r *aside.Exchange) { r.ContentType = "text/html" }), aside.FormatChat, 0},
 		{with(func(r *aside.Exchange) { r.ContentEncoding = " Identity" }), aside.FormatChat, aside.BodyEvents},
 		{with(func(r *aside.Exchange) { r.ContentEncoding = "br" }), aside.FormatChat, 0},
 	} {

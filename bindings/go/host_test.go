@@ -581,7 +581,7 @@ func TestEndReason(t *testing.T) {
 	if start, guessed, err := s.Start(); start != aside.StartThinking || !guessed || err != nil {
 		t.Error(start, guessed, err)
 	}
-	if err := s.EndReason(aside.EndReasonEnded); err != nil {
+	if err := s.SetEndReason(aside.EndReasonEnded); err != nil {
 		t.Fatal(err)
 	}
 	if r := scan(t, s, []byte("Ye"), []byte("s.")); spans(r) != "(1<)2" {
@@ -593,7 +593,7 @@ func TestEndReason(t *testing.T) {
 	if r := scan(t, s, []byte("Yes.")); spans(r) != "(1)2" {
 		t.Error("Finish has not forgotten the reason: ", spans(r))
 	}
-	if err := s.EndReason(3); !errors.Is(err, aside.ErrOption) {
+	if err := s.SetEndReason(3); !errors.Is(err, aside.ErrOption) {
 		t.Error(err)
 	}
 	if _, err := s.StartFromPrompt("<think>\n"); err != nil {

@@ -134,10 +134,14 @@ func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 // Close frees the rewriter. Held bytes are lost: call Finish first to get them. Close returns [ErrBusy] and frees nothing while
 // a call is in progress. Closing it again does nothing.
 func (w *Rewriter) Close() error {
+	if w == nil {
+		return errNil
+	}
 	if !w.use.enter() {
 		return ErrBusy
 	}
 	defer w.use.leave()
+	w.use.closed = true
 	if !w.isClosed() {
 		runtime.SetFinalizer(w, nil)
 		w.free()
@@ -206,17 +210,20 @@ func (w *Rewriter) Finish(dst []byte) ([]byte, error) {
 
 // Reset drops the stream, and every error but [ErrDefect]. The next Feed begins a new stream.
 func (w *Rewriter) Reset() error {
-	return w.do(w.reset)
+	return w.do(func() error { return w.reset() })
 }
 
 // do makes a call.
 func (w *Rewriter) do(call func() error) error {
+	if w == nil {
+		return errNil
+	}
 	if !w.use.enter() {
 		return ErrBusy
 	}
 	defer w.use.leave()
 	if w.isClosed() {
-		return ErrClosed
+		return w.use.gone()
 	}
 	return call()
 }

@@ -101,10 +101,14 @@ func (s *Scanner) Clone() (*Scanner, error) {
 // Close frees the scanner. Held bytes are lost: call Finish first to get them. Close returns [ErrBusy] and frees nothing while
 // a call is in progress. Closing it again does nothing.
 func (s *Scanner) Close() error {
+	if s == nil {
+		return errNil
+	}
 	if !s.use.enter() {
 		return ErrBusy
 	}
 	defer s.use.leave()
+	s.use.closed = true
 	if s.isClosed() {
 		return nil
 	}
@@ -154,12 +158,12 @@ func (s *Scanner) Start() (start Start, guessed bool, err error) {
 	return s.currentStart()
 }
 
-// EndReason sets the reason why the stream ends. Call it before Finish, which clears the reason, as Reset does.
+// SetEndReason sets the reason why the stream ends. Call it before Finish, which clears the reason, as Reset does.
 //
 // It matters where the start was guessed to be in the thinking. If an answer ended ([EndReasonEnded]) and nothing in it has
 // closed that thinking or written its opener, it was the answer: Finish then reports [KindReclassify] with [ChannelContent],
 // before the span is closed.
-func (s *Scanner) EndReason(reason EndReason) error {
+func (s *Scanner) SetEndReason(reason EndReason) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
@@ -300,14 +304,17 @@ func (s *Scanner) feedRest(yield func(Event) bool) (paused bool, err error) {
 	return s.run(feed, s.rest, yield)
 }
 
-// enter begins a call, which leave ends. It returns an error if the scanner is closed or in use.
+// enter begins a call, which leave ends. It returns an error if the scanner is nil, closed or in use, or was not made here.
 func (s *Scanner) enter() error {
+	if s == nil {
+		return errNil
+	}
 	if !s.use.enter() {
 		return ErrBusy
 	}
 	if s.isClosed() {
-		s.use.leave()
-		return ErrClosed
+		defer s.use.leave()
+		return s.use.gone()
 	}
 	return nil
 }

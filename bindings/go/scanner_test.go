@@ -353,7 +353,7 @@ func TestClosed(t *testing.T) {
 	if _, err := aside.NewScanner(nil, nil); !isNilDialect(err) {
 		t.Error(err)
 	}
-	if _, err := aside.NewScanner(&aside.Dialect{}, nil); err != aside.ErrClosed {
+	if _, err := aside.NewScanner(&aside.Dialect{}, nil); !errors.Is(err, aside.ErrNull) {
 		t.Error(err)
 	}
 	for _, status := range []aside.Status{aside.ErrClosed, aside.ErrBusy, aside.ErrDefect, 12345} {

@@ -8,7 +8,24 @@ package aside
 import "sync/atomic"
 
 // exclusive admits one call at a time. A second one, from another goroutine or from a callback of the first, is refused.
-type exclusive struct{ busy atomic.Bool }
+type exclusive struct {
+	busy   atomic.Bool
+	closed bool
+}
+
+// The errors of objects that no function of this package has made.
+var (
+	errNil  = &failure{ErrNull, "the object is nil"}
+	errZero = &failure{ErrNull, "the object is a zero value: make it with the function New of its type"}
+)
+
+// gone returns the error of an object without memory of the library: it was closed, or it never had any.
+func (e *exclusive) gone() error {
+	if e.closed {
+		return ErrClosed
+	}
+	return errZero
+}
 
 // enter begins a call and reports whether it may continue. leave ends it.
 func (e *exclusive) enter() bool { return e.busy.CompareAndSwap(false, true) }

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use aside::compress::Registry;
 use aside::{Dialect, LeadingTags, Start, StrayClose};
 use clap::{Args, ValueEnum};
 
-use crate::files::read_text;
+use crate::files::{read_template, read_text, wrong_kind};
+use crate::names;
+#[cfg(feature = "templates")]
+use crate::output::note;
 use crate::stop::Stop;
 
 /// The dialect that is used if none is given: it has the markers of all families.
@@ -15,7 +17,7 @@ const DEFAULT: &str = "any";
 #[derive(Args)]
 pub struct Source {
     /// The dialect of the model; `aside dialects` lists the names
-    #[arg(long, value_name = "NAME", group = "source")]
+    #[arg(long, value_name = "NAME", group = "source", value_parser = names::DIALECTS, hide_possible_values = true)]
     dialect: Option<String>,
 
     /// A dialect of your own, in TOML
@@ -27,7 +29,7 @@ pub struct Source {
     response_template: Option<PathBuf>,
 
     /// The dialect of this model: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
-    #[arg(long, value_name = "NAME", group = "source")]
+    #[arg(long, value_name = "NAME", group = "source", value_parser = names::MODELS, hide_possible_values = true)]
     model: Option<String>,
 
     /// The dialect and the start that this chat template (Jinja) asks for
@@ -37,6 +39,11 @@ pub struct Source {
     /// The variables of the template, such as {"enable_thinking": true}; needs the feature `templates`
     #[arg(long, value_name = "JSON", requires = "template", conflicts_with_all = ["dialect", "dialect_file", "response_template", "model"])]
     variables: Option<String>,
+
+    /// Drafts a dialect from the chat template if none is known for it, as `aside draft` does; its doubts go to standard error. Needs
+    /// the feature `templates`
+    #[arg(long, requires = "template")]
+    draft: bool,
 
     /// The span that is open at the first byte: content, thinking, narration, tool or header [default: as the dialect says]
     #[arg(long, value_name = "WHAT", value_parser = start)]
@@ -91,27 +98,22 @@ impl Source {
             Dialect::find(name).map_err(|unknown| usage(unknown.to_string()))?
         } else if let Some(file) = &self.dialect_file {
             let text = read_text(file)?;
-            Dialect::load(&text).map_err(|error| {
-                let is_filter = Registry::new().add_toml(&text).is_ok();
-                let fault = if is_filter {
-                    "this is a filter file, for aside squeeze --filter".into()
-                } else {
-                    error.to_string()
-                };
-                Stop::Failed(format!("{}: {fault}", file.display()))
-            })?
+            Dialect::load(&text).map_err(|error| wrong_kind(file, &text, error))?
         } else if let Some(file) = &self.response_template {
-            let read = Dialect::from_response_template(&read_text(file)?);
-            read.map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?
+            let text = read_text(file)?;
+            Dialect::from_response_template(&text).map_err(|error| wrong_kind(file, &text, error))?
         } else if let Some(model) = &self.model {
             Dialect::find_for_model(model).map_err(|unknown| usage(unknown.to_string()))?
         } else if let Some(file) = &self.template {
-            let text = read_text(file)?;
+            let text = read_template(file)?;
             let found = match &self.variables {
                 Some(variables) => find_for_rendered_template(&text, variables),
                 None => Dialect::find_for_template(&text).map_err(|unknown| unknown.to_string()),
             };
-            let (dialect, start) = found.map_err(|message| Stop::Failed(format!("{}: {message}", file.display())))?;
+            let (dialect, start) = match found {
+                Err(unknown) if self.draft => drafted(&text, file, &unknown)?,
+                found => found.map_err(|message| Stop::in_file(file, message))?,
+            };
             begins = Some(start);
             dialect
         } else {
@@ -129,6 +131,23 @@ impl Source {
         };
         Ok(Chosen { dialect, start: self.start.or(begins), stray_close, leading_tags, is_given })
     }
+}
+
+/// Drafts a dialect, and says so.
+#[cfg(feature = "templates")]
+fn drafted(template: &str, file: &std::path::Path, unknown: &str) -> Result<(Dialect, Start), Stop> {
+    let template = aside::ChatTemplate::new(template).named(&file.to_string_lossy());
+    let draft = crate::draft::drafted(&template, file)?;
+    note(&format!("{}: {unknown}; this is read by a draft", file.display()));
+    draft.doubts.iter().for_each(|doubt| note(&format!("{}: {doubt}", file.display())));
+    let start = draft.dialect.start();
+    Ok((draft.dialect, start))
+}
+
+#[cfg(not(feature = "templates"))]
+fn drafted(_: &str, file: &std::path::Path, _: &str) -> Result<(Dialect, Start), Stop> {
+    let why = "this program renders no templates: build it with --features templates";
+    Err(Stop::in_file(file, why))
 }
 
 #[cfg(feature = "templates")]

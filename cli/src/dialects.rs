@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use aside::Dialect;
 use clap::Args;
 
+use crate::names;
 use crate::output::write_out;
 use crate::stop::Stop;
 
@@ -16,10 +17,11 @@ use crate::stop::Stop;
 #[derive(Args)]
 pub struct Arguments {
     /// The dialects to show, by a name of theirs
+    #[arg(value_parser = names::DIALECTS, hide_possible_values = true)]
     names: Vec<String>,
 
     /// Shows the dialect of this model instead: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
-    #[arg(long, value_name = "MODEL", conflicts_with = "names")]
+    #[arg(long, value_name = "MODEL", conflicts_with = "names", value_parser = names::MODELS, hide_possible_values = true)]
     model: Option<String>,
 }
 

@@ -1,8 +1,13 @@
 //! Files and standard input, with errors that name them.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::path::Path;
+
+use aside::Dialect;
+use aside::compress::Registry;
+use aside::history::Server;
 
 use crate::closed;
 use crate::stop::Stop;
@@ -46,6 +51,37 @@ impl Input {
             }
         }
     }
+}
+
+/// Returns the stop for a file that cannot be read as what an option takes: it may be of another kind.
+pub fn wrong_kind(file: &Path, text: &str, error: impl Display) -> Stop {
+    match kind_of(text) {
+        Some(what) => Stop::in_file(file, what),
+        None => Stop::in_file(file, error),
+    }
+}
+
+/// Returns the option that takes a file with this text, as a sentence.
+pub fn kind_of(text: &str) -> Option<&'static str> {
+    let kinds = [
+        (Dialect::load(text).is_ok(), "this is a dialect file, for aside split --dialect-file"),
+        (Registry::new().add_toml(text).is_ok(), "this is a filter file, for aside squeeze --filter"),
+        (Server::load(text).is_ok(), "this is a server file, for aside history --server-file"),
+        (
+            Dialect::from_response_template(text).is_ok(),
+            "this is a response template, for aside split --response-template",
+        ),
+    ];
+    kinds.iter().find(|(is_kind, _)| *is_kind).map(|(_, what)| *what)
+}
+
+/// Returns the text of a chat template.
+pub fn read_template(path: &Path) -> Result<String, Stop> {
+    let text = read_text(path)?;
+    if ["{{", "{%"].iter().any(|begin| text.contains(begin)) {
+        return Ok(text);
+    }
+    Err(Stop::Usage(format!("{}: this is not a Jinja template: it has neither `{{{{` nor `{{%`", path.display())))
 }
 
 /// Returns the text of a file that must be UTF-8: TOML, JSON, a template.

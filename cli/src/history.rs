@@ -7,8 +7,9 @@ use aside::Dialect;
 use aside::history::{self, Options, Outcome, Report, Server, rewrite};
 use clap::{Args, ValueEnum};
 
-use crate::files::{Input, READ, read_text};
-use crate::output::{Output, say};
+use crate::files::{Input, READ, read_text, wrong_kind};
+use crate::names;
+use crate::output::{Output, note, say};
 use crate::stop::Stop;
 
 /// Rewrites a request: the thinking of earlier turns goes where the server reads it
@@ -25,7 +26,7 @@ pub struct Arguments {
     format: Format,
 
     /// The server that gets it, whose options are taken; those that are given here count first
-    #[arg(long, value_name = "NAME", group = "source")]
+    #[arg(long, value_name = "NAME", group = "source", value_parser = names::SERVERS, hide_possible_values = true)]
     server: Option<String>,
 
     /// The file of a server of your own, in TOML
@@ -37,7 +38,7 @@ pub struct Arguments {
     name: Option<Name>,
 
     /// With --name text, how the model marks its thinking; `aside dialects` lists the names
-    #[arg(long, value_name = "NAME", required_if_eq("name", "text"))]
+    #[arg(long, value_name = "NAME", required_if_eq("name", "text"), value_parser = names::DIALECTS, hide_possible_values = true)]
     dialect: Option<String>,
 
     /// The turns whose thinking stays
@@ -111,8 +112,8 @@ impl Arguments {
         let server = match (&self.server, &self.server_file) {
             (Some(name), _) => Some(Server::find(name).map_err(|error| Stop::Usage(error.to_string()))?),
             (None, Some(file)) => {
-                let failed = |error| Stop::Failed(format!("{}: {error}", file.display()));
-                Some(Server::load(&read_text(file)?).map_err(failed)?)
+                let text = read_text(file)?;
+                Some(Server::load(&text).map_err(|error| wrong_kind(file, &text, error))?)
             }
             (None, None) => None,
         };
@@ -205,7 +206,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         _ => Some("it cannot be read"),
     };
     if let Some(why) = why {
-        say(&format!("aside history: the request has passed as it came: {why}\n"));
+        note(&format!("the request has passed as it came: {why}"));
     }
     if arguments.report {
         say(&report_text(&report, why));

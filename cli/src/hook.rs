@@ -66,8 +66,9 @@ fn answer(compressor: &Compressor, event: &Value) -> Result<Option<Value>, Stop>
         ),
         Some("AfterTool") => ("tool_output", shorter(&response["llmContent"]).map(Value::from)),
         name => {
-            let name = name.unwrap_or("none");
-            return Err(Stop::Failed(format!("the event {name}: run this for PostToolUse or AfterTool")));
+            let what =
+                name.map_or("the event has no `hook_event_name`".to_owned(), |name| format!("the event is {name}"));
+            return Err(Stop::Failed(format!("{what}: run this for PostToolUse or AfterTool")));
         }
     };
     Ok(result

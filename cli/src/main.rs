@@ -1,14 +1,19 @@
 //! The program `aside`: the library on the command line. Each subcommand has its own file; this one only chooses between them
 //! and turns their results into an exit status.
 
+#[cfg(not(all(feature = "proxy", feature = "templates")))]
+mod absent;
 mod check;
 mod choose;
 mod closed;
 mod dialects;
+#[cfg(feature = "templates")]
+mod draft;
 mod files;
 mod generate;
 mod history;
 mod hook;
+mod names;
 mod output;
 #[cfg(feature = "proxy")]
 mod proxy;
@@ -21,15 +26,19 @@ mod stop;
 
 use std::process::ExitCode;
 
+#[cfg(not(feature = "templates"))]
+use absent as draft;
+#[cfg(not(feature = "proxy"))]
+use absent as proxy;
 use clap::builder::Styles;
 use clap::{CommandFactory, Parser, Subcommand};
-use output::say;
+use output::{COMMAND, note, say};
 use stop::Stop;
 
 /// Splits what a language model writes into thinking, content and tool calls, and makes what tools print shorter before a model
 /// reads it.
 #[derive(Parser)]
-#[command(name = "aside", version, propagate_version = true, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "aside", version, propagate_version = true, max_term_width = 100)]
 #[command(
     after_help = "Exit status: 0 on success, 1 if something failed, 2 for options that are wrong. `aside squeeze -- COMMAND` \
     exits as COMMAND does."
@@ -44,6 +53,9 @@ enum Subcommands {
     Split(split::Arguments),
     Resplit(resplit::Arguments),
     History(history::Arguments),
+    /// Runs a reverse proxy (in a program built with `--features proxy`)
+    #[cfg(not(feature = "proxy"))]
+    Proxy(proxy::Arguments),
     #[cfg(feature = "proxy")]
     Proxy(Box<proxy::Arguments>),
     Squeeze(squeeze::Arguments),
@@ -51,54 +63,27 @@ enum Subcommands {
     Hook(hook::Arguments),
     Dialects(dialects::Arguments),
     Check(check::Arguments),
+    /// Drafts a dialect file from a chat template (in a program built with `--features templates`)
+    #[cfg(not(feature = "templates"))]
+    Draft(draft::Arguments),
+    #[cfg(feature = "templates")]
+    Draft(draft::Arguments),
     Completions(generate::Completions),
     Man(generate::Man),
 }
 
-impl Subcommands {
-    fn name(&self) -> &'static str {
-        match self {
-            Subcommands::Split(_) => "split",
-            Subcommands::Resplit(_) => "resplit",
-            Subcommands::History(_) => "history",
-            #[cfg(feature = "proxy")]
-            Subcommands::Proxy(_) => "proxy",
-            Subcommands::Squeeze(_) => "squeeze",
-            Subcommands::Recall(_) => "recall",
-            Subcommands::Hook(_) => "hook",
-            Subcommands::Dialects(_) => "dialects",
-            Subcommands::Check(_) => "check",
-            Subcommands::Completions(_) => "completions",
-            Subcommands::Man(_) => "man",
-        }
-    }
-}
-
 fn main() -> ExitCode {
+    let asked = std::env::args().nth(1).filter(|name| Cli::command().find_subcommand(name).is_some());
+    let name = COMMAND.get_or_init(|| asked.map_or("aside".to_owned(), |name| format!("aside {name}")));
     if closed::is_stdout_closed() {
-        say("aside: standard output is closed\n");
+        note("standard output is closed");
         return ExitCode::FAILURE;
     }
-    let command = match Cli::try_parse() {
-        Ok(cli) => cli.command,
-        Err(error) if error.use_stderr() => return refuse(error),
+    let done = match Cli::try_parse() {
+        Ok(cli) => run(cli.command),
+        Err(error) if error.use_stderr() => refuse(error),
         // Help, or a version.
         Err(error) => error.exit(),
-    };
-    let name = command.name();
-    let done = match command {
-        Subcommands::Split(arguments) => split::run(&arguments),
-        Subcommands::Resplit(arguments) => resplit::run(&arguments),
-        Subcommands::History(arguments) => history::run(&arguments),
-        #[cfg(feature = "proxy")]
-        Subcommands::Proxy(arguments) => proxy::run(&arguments),
-        Subcommands::Squeeze(arguments) => squeeze::run(&arguments),
-        Subcommands::Recall(arguments) => recall::run(&arguments),
-        Subcommands::Hook(arguments) => hook::run(&arguments),
-        Subcommands::Dialects(arguments) => dialects::run(&arguments),
-        Subcommands::Check(arguments) => check::run(&arguments),
-        Subcommands::Completions(arguments) => generate::completions(&arguments),
-        Subcommands::Man(arguments) => generate::man(&arguments),
     };
     let (message, code) = match done {
         Ok(code) => return code,
@@ -106,18 +91,41 @@ fn main() -> ExitCode {
         Err(Stop::PipeClosed) => return ExitCode::SUCCESS,
         Err(Stop::Failed(message)) => (message, 1),
         Err(Stop::NotRun(message, code)) => (message, code),
-        Err(Stop::Usage(message)) => (format!("{message}\nTry `aside {name} --help`."), 2),
+        Err(Stop::Usage(message)) => (format!("{message}\nTry `{name} --help`."), 2),
     };
-    say(&format!("aside {name}: {message}\n"));
+    note(&message);
     ExitCode::from(code)
 }
 
-/// Reports wrong arguments. The parser's own styles are left out, since they could not be distinguished from escape sequences
-/// in an argument that the message quotes.
-fn refuse(error: clap::Error) -> ExitCode {
+fn run(command: Subcommands) -> Result<ExitCode, Stop> {
+    match command {
+        Subcommands::Split(arguments) => split::run(&arguments),
+        Subcommands::Resplit(arguments) => resplit::run(&arguments),
+        Subcommands::History(arguments) => history::run(&arguments),
+        Subcommands::Proxy(arguments) => proxy::run(&arguments),
+        Subcommands::Squeeze(arguments) => squeeze::run(&arguments),
+        Subcommands::Recall(arguments) => recall::run(&arguments),
+        Subcommands::Hook(arguments) => hook::run(&arguments),
+        Subcommands::Dialects(arguments) => dialects::run(&arguments),
+        Subcommands::Check(arguments) => check::run(&arguments),
+        Subcommands::Draft(arguments) => draft::run(&arguments),
+        Subcommands::Completions(arguments) => generate::completions(&arguments),
+        Subcommands::Man(arguments) => generate::man(&arguments),
+    }
+}
+
+/// Refuses wrong arguments, in the parser's words. Its own styles are left out, since they could not be distinguished from escape
+/// sequences in an argument that the message quotes.
+fn refuse(error: clap::Error) -> Result<ExitCode, Stop> {
     let error = Cli::command().styles(Styles::plain()).try_get_matches().err().unwrap_or(error);
-    say(&error.render().ansi().to_string());
-    ExitCode::from(2)
+    let text = error.render().ansi().to_string();
+    let Some(message) = text.strip_prefix("error: ") else {
+        // Help, because there is no command.
+        say(&text);
+        return Ok(ExitCode::from(2));
+    };
+    let (message, _) = message.split_once("\n\nFor more information").unwrap_or((message, ""));
+    Err(Stop::Usage(message.to_owned()))
 }
 
 #[cfg(test)]

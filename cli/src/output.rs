@@ -3,6 +3,7 @@
 //! Rust. Pipes and files get the bytes as they are.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use crate::stop::Stop;
 
@@ -48,11 +49,24 @@ pub fn write_raw(bytes: &[u8]) -> Result<(), Stop> {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| Stop::io("standard output", &error))
 }
 
-/// Writes a message to standard error. Names of files and arguments in it may come from anywhere.
+/// The command that messages begin with, such as `aside split`.
+pub static COMMAND: OnceLock<String> = OnceLock::new();
+
+/// Writes a message, which needs no line end, after the name of the command.
+pub fn note(message: &str) {
+    say(&format!("{}: {message}\n", COMMAND.get().map_or("aside", String::as_str)));
+}
+
+/// Writes a text to standard error. Names of files and arguments in it may come from anywhere.
 pub fn say(message: &str) {
     let mut text = Vec::new();
     Shown::default().add(message.as_bytes(), &mut text);
     let _ = io::stderr().write_all(&text);
+}
+
+/// Writes the program's own text to standard error as it is: it may move the cursor.
+pub fn say_raw(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Writes out characters that would act on a terminal. Bytes may be cut anywhere.

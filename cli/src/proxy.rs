@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use aside_proxy::{Config, Settings};
 use clap::Args;
 
-use crate::output::say;
-use crate::stop::Stop;
+use crate::output::note;
+use crate::stop::{Stop, without_number};
 
 /// Runs a reverse proxy in front of a server that sends thinking and tool calls as content
 ///
@@ -35,20 +35,24 @@ pub struct Arguments {
     check_config: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
-    let failed = |error: aside_proxy::Error| Stop::Failed(error.to_string());
+/// Reads all settings. The program does so again at SIGHUP.
+fn load(arguments: &Arguments) -> Result<Config, aside_proxy::Error> {
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let mut settings = Settings::from_environment(variables).map_err(failed)?;
+    let mut settings = Settings::from_environment(variables)?;
     if let Some(file) = &arguments.config {
-        settings = Settings::from_file(file).map_err(failed)?.over(&settings).map_err(failed)?;
+        settings = Settings::from_file(file)?.over(&settings)?;
     }
-    let config = Config::new(&arguments.settings.over(&settings).map_err(failed)?).map_err(failed)?;
+    Config::new(&arguments.settings.over(&settings)?)
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+    let failed = |error: aside_proxy::Error| Stop::Failed(without_number(&error.to_string()));
     if arguments.check_config {
-        config.check().map_err(failed)?;
-        say("aside proxy: the settings are right\n");
+        load(arguments).and_then(|config| config.check()).map_err(failed)?;
+        note("the settings are right");
         return Ok(ExitCode::SUCCESS);
     }
-    aside_proxy::run(config).map_err(failed)?;
+    aside_proxy::run(|| load(arguments)).map_err(failed)?;
     Ok(ExitCode::SUCCESS)
 }

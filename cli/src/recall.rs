@@ -34,9 +34,19 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let (first, last) = arguments.lines.as_deref().map_or(Ok((1, usize::MAX)), range)?;
-    let failed = |error| Stop::io(&arguments.id, &error);
-    let text = Store::open(&arguments.store).and_then(|store| store.get(&arguments.id)).map_err(failed)?;
-    write_out(&page(&text, first, last, arguments.find.as_deref()))?;
+    let folder = arguments.store.display().to_string();
+    let store = Store::open_existing(&arguments.store).map_err(|error| Stop::io(&folder, &error))?;
+    let text = store.get(&arguments.id).map_err(|error| Stop::io(&arguments.id, &error))?;
+    let shown = page(&text, first, last, arguments.find.as_deref());
+    if shown.is_empty() {
+        let count = text.split_inclusive(|&byte| byte == b'\n').count();
+        let lines = if count == 1 { "line" } else { "lines" };
+        return Err(Stop::Failed(format!(
+            "{} has {count} {lines}, and none of those that were asked for",
+            arguments.id
+        )));
+    }
+    write_out(&shown)?;
     Ok(ExitCode::SUCCESS)
 }
 

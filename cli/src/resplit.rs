@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use aside::call_writer::{ImpliedEnd, NotWhole, Tools, UnknownTool};
-use aside::sse::{self, Options, Rewriter};
+use aside::sse::{self, Options, Rewriter, Stats};
 use clap::{Args, ValueEnum};
 
 use crate::choose;
 use crate::files::{Input, READ, read_text};
-use crate::output::{Output, say};
+use crate::output::{Output, note, say};
 use crate::stop::Stop;
 
 /// Splits a server's answer: an event stream, lines of JSON, or one JSON body
@@ -99,9 +99,15 @@ pub struct Arguments {
     #[arg(long)]
     label: bool,
 
-    /// Says at the end, on standard error, what was counted
-    #[arg(long)]
-    stats: bool,
+    /// Says at the end, on standard error, what was counted: as lines, or as a JSON object
+    #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "lines")]
+    stats: Option<Form>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Form {
+    Lines,
+    Json,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -239,7 +245,34 @@ impl Arguments {
 fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
     // The user chose the file: it may have any length.
     let tools = Tools::read_up_to(&read_text(file)?, Some(usize::MAX));
-    Ok(Arc::new(tools.map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?))
+    Ok(Arc::new(tools.map_err(|error| Stop::in_file(file, error))?))
+}
+
+/// Returns the counts in a form.
+fn counts(stats: &Stats, dialect: &str, form: Form) -> String {
+    let counts = [
+        ("events", stats.events),
+        ("changed", stats.changed),
+        ("added", stats.added),
+        ("repaired", stats.repaired),
+        ("too_long", stats.too_long),
+        ("unread", stats.unread),
+        ("unpromoted", stats.unpromoted),
+        ("truncated", stats.truncated),
+        ("thinking_bytes", stats.thinking_bytes),
+        ("content_bytes", stats.content_bytes),
+        ("calls", stats.calls),
+        ("held", stats.held),
+        ("split_by_server", stats.split_by_server),
+        ("encoded", stats.encoded.into()),
+    ];
+    match form {
+        Form::Json => format!("{}\n", serde_json::Value::from_iter(counts)),
+        Form::Lines => {
+            let lines = counts.map(|(name, count)| format!("   {name:15} {count:>8}\n"));
+            format!("-- {dialect}:\n{}", lines.concat())
+        }
+    }
 }
 
 /// Reads, feeds and writes, as every gateway does.
@@ -249,7 +282,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let options = arguments.options()?.stray_close(chosen.stray_close).leading_tags(chosen.leading_tags);
     if arguments.calls && !chosen.dialect.has_calls() {
         let name = chosen.dialect.name();
-        say(&format!("aside resplit: --calls finds nothing: the dialect {name} does not say how calls are written\n"));
+        note(&format!("--calls finds nothing: the dialect {name} does not say how calls are written"));
     }
     let mut rewriter = Rewriter::new(&chosen.dialect, &options).map_err(failed)?;
     // A gateway keeps its rewriters, and sets this for each answer, as its request says.
@@ -273,12 +306,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     output.finish()?;
     let stats = rewriter.stats();
     if stats.encoded {
-        say("aside resplit: the stream is compressed, and has passed as it came: decode it first\n");
+        note("the stream is compressed, and has passed as it came: decode it first");
     } else if stats.unread == stats.events {
-        say("aside resplit: the input has passed as it came: nothing in it is an answer in one of the formats\n");
+        note("the input has passed as it came: nothing in it is an answer in one of the formats");
     }
-    if arguments.stats {
-        say(&format!("{stats:#?}\n"));
+    if let Some(form) = arguments.stats {
+        say(&counts(&stats, chosen.dialect.name(), form));
     }
     Ok(ExitCode::SUCCESS)
 }

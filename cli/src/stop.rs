@@ -1,6 +1,8 @@
 //! Why a subcommand ends before its input does, so that each exit status is decided in one place.
 
+use std::fmt::Display;
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 pub enum Stop {
     /// Nobody reads standard output any more.
@@ -18,9 +20,26 @@ impl Stop {
         if error.kind() == ErrorKind::BrokenPipe {
             return Stop::PipeClosed;
         }
-        let text = error.to_string();
-        // As other tools say it: without ` (os error 2)`.
-        let reason = text.split(" (os error").next().unwrap_or_default();
-        Stop::Failed(format!("{what}: {reason}"))
+        Stop::Failed(format!("{what}: {}", reason(error)))
     }
+
+    /// Returns the stop for a file whose text is not what it should be.
+    pub fn in_file(file: &Path, why: impl Display) -> Stop {
+        Stop::Failed(format!("{}: {why}", file.display()))
+    }
+}
+
+/// Returns the text of an error as other tools say it.
+pub fn reason(error: &io::Error) -> String {
+    without_number(&error.to_string())
+}
+
+/// Returns a text without the number of the system's error, as in `(os error 2)`.
+pub fn without_number(text: &str) -> String {
+    let Some((before, (_, after))) =
+        text.split_once(" (os error ").and_then(|(before, rest)| Some((before, rest.split_once(')')?)))
+    else {
+        return text.to_owned();
+    };
+    format!("{before}{after}")
 }

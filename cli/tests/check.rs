@@ -168,6 +168,26 @@ fn filter_files_are_checked() {
     assert!(err(&output).ends_with("bad.toml: line 2: not UTF-8\n"), "{}", err(&output));
 }
 
+/// Checks that a long example that is all markers costs time in proportion to its length: a run for each cut took minutes.
+#[test]
+fn a_long_example_is_cut_everywhere_in_bounded_time() {
+    let file = scratch("long.toml");
+    let span = "name = \"own\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\n";
+    let text = "<t></t>".repeat(12_000);
+    let example = |input: &str| format!("{span}[[example]]\ninput = \"{input}\"\n");
+    fs::write(&file, example(&text)).unwrap();
+    let begin = std::time::Instant::now();
+    let output = run(check_of().arg(&file));
+    assert!(begin.elapsed().as_secs() < 100, "{:?}", begin.elapsed());
+    assert!(output.status.success(), "{}", out(&output).lines().last().unwrap());
+    assert!(out(&output).ends_with("1 example of `own`, right however the text is cut\n"));
+    // Many short ones.
+    fs::write(&file, span.to_owned() + &format!("[[example]]\ninput = \"{}\"\n", &text[..126]).repeat(600)).unwrap();
+    let begin = std::time::Instant::now();
+    assert!(run(check_of().arg(&file)).status.success());
+    assert!(begin.elapsed().as_secs() < 100, "{:?}", begin.elapsed());
+}
+
 #[test]
 fn response_templates_are_checked() {
     let template = scratch("template.json");

@@ -76,6 +76,8 @@ fn an_event_that_is_not_known_changes_nothing() {
         assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""));
         assert!(err(&output).contains("PostToolUse or AfterTool"), "{}", err(&output));
     }
+    let said = err(&hook(&json!({}))).to_owned();
+    assert!(said.starts_with("aside hook: the event has no `hook_event_name`: "), "{said}");
 }
 
 /// The manual's settings name a command that makes results shorter.

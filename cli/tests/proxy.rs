@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
 
+use rustix::process::Signal;
+
 fn aside(arguments: &[&str], variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
     command.arg("proxy").args(arguments).envs(variables.iter().copied()).stdin(Stdio::null());
@@ -31,6 +33,10 @@ fn wrong_settings_are_named_with_what_to_write() {
         file("none.pem", "hello\n"),
         file("wrong.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
     );
+    let table = "[[upstream]]\nurl = \"http://127.0.0.1:1\"\n";
+    let servers = file("servers.toml", &format!("{table}models = [\"qwen*\"]\n{table}"));
+    let late = file("late.toml", &format!("{table}models = [\"*\"]\nlisten = \"127.0.0.1:0\"\n"));
+    let number = file("number.toml", "upstream = 7\n");
     let upstream = ["--upstream", "http://127.0.0.1:1"];
     for (arguments, wanted) in [
         (&[][..], "upstream: the server's URL is missing; write --upstream http://127.0.0.1:8080"),
@@ -51,6 +57,20 @@ fn wrong_settings_are_named_with_what_to_write() {
         (&[&upstream[..], &["--upstream-key-env", "NOT_SET_ANYWHERE"]].concat(), "NOT_SET_ANYWHERE is not set"),
         (&[&upstream[..], &["--max-header", "1"]].concat(), "max-header: it must be from 8192"),
         (&[&upstream[..], &["--idle-timeout", "0"]].concat(), "idle-timeout: it must be from 1"),
+        (&[&upstream[..], &["--allowed-host", "a.b:80"]].concat(), "write it without http:// and port: models.home"),
+        (&[&upstream[..], &["--drain", "0"]].concat(), "drain: it must be from 1"),
+        (
+            &[&upstream[..], &["--client-key-env", "NOT_SET"]].concat(),
+            "client-key-env: the environment variable NOT_SET is",
+        ),
+        (&[&upstream[..], &["--tls-cert", &no_pem]].concat(), "tls-cert: it needs its key; write --tls-key FILE too"),
+        (
+            &[&upstream[..], &["--tls-cert", &no_pem, "--tls-key", &no_pem]].concat(),
+            "PEM begins with -----BEGIN PRIVATE KEY",
+        ),
+        (&["--config", &servers], "[[upstream]] 2: it has no `models`; write models = [\"qwen3*\"]"),
+        (&["--config", &late], "`listen` applies to all servers: write it before the first [[upstream]]"),
+        (&["--config", &number], "write upstream = \"http://127.0.0.1:8080\", or tables [[upstream]]"),
     ] {
         let output = check(arguments, &[]);
         let said = String::from_utf8(output.stderr).unwrap();
@@ -89,9 +109,8 @@ fn wait_for(log: &mut impl BufRead, message: &str) -> serde_json::Value {
     }
 }
 
-fn signal(child: &Child) {
-    let pid = rustix::process::Pid::from_child(child);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+fn signal(child: &Child, signal: Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
 }
 
 /// Runs the README's line: a server with raw `<think>`, one command, and a client that shows the result correctly. Then SIGTERM
@@ -110,7 +129,7 @@ fn a_stream_ends_before_the_program() {
     let body = r#"{"stream":true,"key":"in the body"}"#;
     write!(
         client,
-        "POST /v1/chat/completions?key=in-the-query HTTP/1.1\r\nhost: me\r\nauthorization: Bearer in-the-header\r\n\
+        "POST /v1/chat/completions?key=in-the-query HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer in-the-header\r\n\
          content-length: {}\r\n\r\n{body}",
         body.len()
     )
@@ -129,7 +148,7 @@ fn a_stream_ends_before_the_program() {
     while !seen.contains("\"reasoning_content\":\"hm\"") {
         assert!(reader.read_line(&mut seen).unwrap() > 0, "{seen}");
     }
-    signal(child);
+    signal(child, Signal::TERM);
     wait_for(&mut log, "ending");
     // No client is accepted any more, and the stream continues.
     while TcpStream::connect(&address).is_ok() {
@@ -143,4 +162,38 @@ fn a_stream_ends_before_the_program() {
     assert_eq!((&line["end"], &line["dialect"], &line["status"]), (&"complete".into(), &"qwen3".into(), &200.into()));
     assert!(!line.to_string().contains("in-the-") && !line.to_string().contains("in the body"), "{line}");
     assert!(child.wait().unwrap().success());
+}
+
+/// SIGHUP makes the file count again, and a wrong file changes nothing.
+#[test]
+fn the_file_is_read_again_at_a_signal() {
+    let path = std::env::temp_dir().join(format!("aside-proxy-again-{}.toml", std::process::id()));
+    let config = |dialect: &str| {
+        std::fs::write(&path, format!("upstream = \"http://127.0.0.1:1\"\nlisten = \"127.0.0.1:0\"\n{dialect}\n"))
+            .unwrap();
+    };
+    config("dialect = \"qwen3\"");
+    let mut child = aside(&["--config", path.to_str().unwrap()], &[]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let address = wait_for(&mut log, "listening")["address"].as_str().unwrap().to_owned();
+    let status = |host: &str| {
+        let mut client = TcpStream::connect(&address).unwrap();
+        write!(client, "GET / HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
+        let mut all = String::new();
+        client.read_to_string(&mut all).unwrap();
+        all[9..12].to_owned()
+    };
+    assert_eq!(status("models.home"), "403");
+    config("dialect = \"nobody\"\nallowed-host = [\"models.home\"]");
+    signal(&child, Signal::HUP);
+    let why = wait_for(&mut log, "the settings stay as they were")["error"].as_str().unwrap().to_owned();
+    assert!(why.starts_with("dialect: "), "{why}");
+    assert_eq!(status("models.home"), "403");
+    config("dialect = \"minimax-m2\"\nallowed-host = [\"models.home\"]");
+    signal(&child, Signal::HUP);
+    wait_for(&mut log, "the settings have been read again");
+    assert_eq!(status("models.home"), "502");
+    signal(&child, Signal::TERM);
+    assert!(child.wait().unwrap().success());
+    std::fs::remove_file(path).unwrap();
 }

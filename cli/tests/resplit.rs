@@ -164,7 +164,12 @@ fn has_the_options_of_a_rewriter() {
     assert!(out(&resplit(&["--dialect=qwen3", "--repair"], empty.as_bytes())).starts_with(':'));
     let text = IN.replace("hm", "<think>hm");
     let output = resplit(&["--dialect=qwen3", "--stats", "--promote-empty", "--merge"], text.as_bytes());
-    assert!(output.status.success() && err(&output).contains("content_bytes: 4,"), "{}", err(&output));
+    assert!(output.status.success(), "{}", err(&output));
+    let said = err(&output);
+    assert!(said.starts_with("-- qwen3:\n   events ") && said.contains("\n   content_bytes          4\n"), "{said}");
+    let output = resplit(&["--dialect=qwen3", "--stats=json"], text.as_bytes());
+    let stats: serde_json::Value = serde_json::from_str(err(&output)).unwrap();
+    assert!(stats["thinking_bytes"].is_u64() && stats["encoded"] == 0, "{stats}");
 }
 
 #[test]

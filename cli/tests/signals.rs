@@ -1,8 +1,9 @@
 //! A run that a signal ends prints the held text, and the command gets the signal once: from a shell, from `timeout`, from a
-//! terminal.
+//! terminal, from a parent that leads the group of processes.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_aside");
 /// Returns a shell command that says when it begins, notes each signal in a file, and then runs `then`.
 fn script(noted: &str, then: &str) -> String {
     format!(
-        "for s in INT TERM HUP; do trap \"echo $s >>'{noted}'; {then}\" $s; done; \
+        "for s in INT TERM HUP QUIT; do trap \"echo $s >>'{noted}'; {then}\" $s; done; \
          i=0; while [ $i -lt 300 ]; do echo 'the same'; i=$((i+1)); done; echo 'error: no such cart'; \
          echo begun >>'{noted}'; while :; do sleep 0.05; done"
     )
@@ -28,13 +29,18 @@ struct Run {
 
 /// Starts `before... aside squeeze -- sh -c script`, and returns when the script waits.
 fn start(name: &str, before: &[&str], then: &str) -> Run {
+    start_by(name, before, "", then)
+}
+
+/// Starts the same, with a program before `sh`.
+fn start_by(name: &str, before: &[&str], by: &str, then: &str) -> Run {
     let noted = scratch(name);
     let _ = fs::remove_file(&noted);
     let script = script(noted.to_str().unwrap(), then);
     // The parent of the tests may ignore signals, as `nohup` does, and a shell cannot undo that.
     let plain = ["env", "--default-signal"];
-    let words: Vec<&str> =
-        [&plain, before, &[PROGRAM, "squeeze", "--budget", "1k", "--", "sh", "-c", &script]].concat();
+    let run: Vec<&str> = by.split_whitespace().chain(["sh", "-c", &script]).collect();
+    let words: Vec<&str> = [&plain, before, &[PROGRAM, "squeeze", "--budget", "1k", "--"], &run].concat();
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = Run { child: command.spawn().unwrap(), noted };
@@ -76,7 +82,7 @@ const HELD: &str = "the same\n[… 299 lines as above]\nerror: no such cart\n";
 
 #[test]
 fn a_signal_reaches_the_command_once_and_what_is_held_comes_out() {
-    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3)] {
         // The shell's command ends itself by the signal, as programs do that clean up.
         let run = start(&format!("once-{signal}"), &[], "trap - $s; kill -s $s $$");
         run.kill(signal);
@@ -97,16 +103,96 @@ fn a_command_that_ends_well_after_a_signal_has_ended_well() {
 }
 
 #[test]
-fn a_second_signal_ends_a_run_whose_command_ignores_the_first() {
-    let run = start("ignores", &[], ":");
-    run.kill("TERM");
-    run.until("TERM");
-    let shell = child_of(run.child.id());
-    run.kill("INT");
-    let (output, noted) = run.end();
-    assert_eq!((out(&output).as_str(), output.status.code()), (HELD, Some(130)));
-    assert_eq!(noted, ["TERM"]);
-    send("KILL", &shell);
+fn a_second_signal_reaches_the_command_and_ends_the_run() {
+    for second in ["INT", "TERM"] {
+        // Whatever the command does with it.
+        for (then, status) in
+            [(":", if second == "INT" { 130 } else { 143 }), ("n=\\$((n+1)); [ \\$n -lt 2 ] || exit 9", 9)]
+        {
+            let run = start(&format!("second-{second}-{status}"), &[], then);
+            run.kill("TERM");
+            run.until("TERM");
+            let shell = child_of(run.child.id());
+            let noted = run.noted.clone();
+            run.kill(second);
+            let (output, _) = run.end();
+            assert_eq!((out(&output).as_str(), output.status.code()), (HELD, Some(status)), "{second}");
+            if then == ":" {
+                send("KILL", &shell);
+            }
+            assert_eq!(fs::read_to_string(noted).unwrap(), format!("begun\nTERM\n{second}\n"));
+        }
+    }
+}
+
+/// Starts a process that leads its group and sends signals to its child, as written in a language, and that ends as the child does.
+fn lead(name: &str, leader: &[&str], then: &str) -> Run {
+    let noted = scratch(name);
+    let _ = fs::remove_file(&noted);
+    let script = script(noted.to_str().unwrap(), then);
+    let mut command = Command::new(leader[0]);
+    command.args(&leader[1..]).args([
+        "env",
+        "--default-signal",
+        PROGRAM,
+        "squeeze",
+        "--budget",
+        "1k",
+        "--",
+        "sh",
+        "-c",
+    ]);
+    command.arg(script).process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let run = Run { child: command.spawn().unwrap(), noted };
+    run.until("begun");
+    run
+}
+
+/// Parents that send each signal whose name they read to their child. A shell's children in the background ignore SIGINT and SIGQUIT.
+const LEADERS: [&[&str]; 3] = [
+    &["sh", "-c", "\"$@\" & while read s; do kill -s $s $!; done; wait $!", "sh"],
+    &[
+        "python3",
+        "-c",
+        "import signal, subprocess, sys\n\
+         child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)\n\
+         for name in sys.stdin: child.send_signal(signal.Signals['SIG' + name.strip()])\n\
+         sys.exit(child.wait())",
+    ],
+    &[
+        "node",
+        "-e",
+        "const child = require('child_process').spawn(process.argv[1], process.argv.slice(2), {stdio: ['ignore', 'inherit', 'inherit']});\n\
+         require('readline').createInterface({input: process.stdin}).on('line', (name) => child.kill('SIG' + name));\n\
+         child.on('exit', (code) => process.exit(code));",
+        "--",
+    ],
+];
+
+#[test]
+fn what_the_leader_of_the_group_sends_reaches_the_command() {
+    for leader in LEADERS {
+        if Command::new(leader[0]).arg("--version").output().is_err() {
+            eprintln!("without {}", leader[0]);
+            continue;
+        }
+        for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3)] {
+            let mut run = lead(&format!("lead-{}-{signal}", leader[0]), leader, "trap - $s; kill -s $s $$");
+            writeln!(run.child.stdin.as_ref().unwrap(), "{signal}").unwrap();
+            drop(run.child.stdin.take());
+            let (output, noted) = run.end();
+            assert_eq!(out(&output), HELD, "{leader:?}, {signal}: {}", err(&output));
+            assert_eq!((output.status.code(), noted), (Some(128 + number), vec![signal.to_owned()]), "{leader:?}");
+        }
+        // The same signal twice.
+        let mut run = lead(&format!("lead-{}-twice", leader[0]), leader, "n=\\$((n+1)); [ \\$n -lt 2 ] || exit 9");
+        writeln!(run.child.stdin.as_ref().unwrap(), "TERM").unwrap();
+        run.until("TERM");
+        writeln!(run.child.stdin.as_ref().unwrap(), "TERM").unwrap();
+        drop(run.child.stdin.take());
+        let (output, noted) = run.end();
+        assert_eq!((output.status.code(), noted.len()), (Some(9), 2), "{leader:?}: {}", err(&output));
+    }
 }
 
 /// Returns the number of a process's only child.
@@ -115,13 +201,20 @@ fn child_of(id: u32) -> String {
 }
 
 #[test]
-fn what_timeout_sends_to_all_is_not_sent_again() {
-    let run = start("timeout", &["timeout", "4"], "exit 3");
-    let (output, noted) = run.end();
-    // The shell may add that its own command was ended.
-    assert!(out(&output).starts_with(HELD), "{}", out(&output));
-    assert_eq!(output.status.code(), Some(124), "{}", err(&output));
-    assert_eq!(noted, ["TERM"]);
+fn what_timeout_sends_reaches_the_command_once() {
+    // To all of the group; to all of a group that the command has left; to the program alone, as the leader of a group.
+    for (name, before, command) in [
+        ("all", &["timeout", "4"][..], ""),
+        ("left", &["timeout", "4"], "setsid"),
+        ("alone", &["setsid", "--wait", "timeout", "-s", "TERM", "--foreground", "4"], ""),
+    ] {
+        let run = start_by(&format!("timeout-{name}"), before, command, "exit 3");
+        let (output, noted) = run.end();
+        // The shell may add that its own command was ended.
+        assert!(out(&output).starts_with(HELD), "{name}: {}", out(&output));
+        assert_eq!(output.status.code(), Some(124), "{name}: {}", err(&output));
+        assert_eq!(noted, ["TERM"], "{name}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use support::ROOT;
 use support::program::{err, out, run, scratch, spawn};
 
@@ -91,6 +91,11 @@ fn a_pipe_gets_labels() {
 
 #[test]
 fn the_summary_counts() {
+    let wide = scratch("wide.txt");
+    fs::File::create(&wide).unwrap().set_len(110_000_000).unwrap();
+    let row =
+        err(&run(split().args(["--dialect=qwen3", "--start=content"]).arg(&wide).stdout(Stdio::null()))).to_owned();
+    assert!(row.contains("   content       0 110000000   110000000\n"), "{row}");
     let output = feed(&["--dialect", "qwen3"], "<think>\nhä\n</think>\n\n日本.<think>x".as_bytes());
     let words: Vec<Vec<_>> = err(&output).lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(words[0], ["--", "qwen3,", "37", "bytes:"]);
@@ -172,6 +177,28 @@ fn a_dialect_by_model_or_template() {
         String::from_utf8_lossy(&output.stderr).contains("no-marker.jinja: the template has the markers of no dialect")
     );
     assert_eq!(output.status.code(), Some(1));
+    let prose = scratch("prose.txt");
+    fs::write(&prose, "see <think> tags").unwrap();
+    let output = feed(&["--template", prose.to_str().unwrap()], b"");
+    assert!(err(&output).contains("prose.txt: this is not a Jinja template: "), "{}", err(&output));
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// Checks that `any` names the dialects of calls that it does not read, and of nothing else.
+#[test]
+fn calls_of_other_dialects_are_said() {
+    let path = recording("qwen3-tool.txt");
+    let said = |arguments: &[&str]| err(&run(split().args(arguments).arg(&path))).to_owned();
+    for arguments in [&[][..], &["--chunk=1"], &["--dialect=any", "--calls"]] {
+        let said = said(arguments);
+        let hint = said.lines().last().unwrap();
+        assert!(hint.starts_with("aside split: `<tool_call>` is written by ") && hint.contains(", qwen3, "), "{said}");
+        assert!(hint.ends_with(": choose one with --dialect"), "{said}");
+    }
+    for text in ["[TOOL_CALLS]f[ARGS]{}", "```json\n{}\n```", "Action:", "a <tool", "<user>", "functools"] {
+        assert!(!err(&feed(&[], text.as_bytes())).contains("--dialect"), "{text}");
+    }
+    assert!(!said(&["--dialect=qwen3"]).contains("is written by"));
 }
 
 /// Checks that a rendered template starts as the given request does.

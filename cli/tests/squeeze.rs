@@ -11,7 +11,7 @@ fn a_pipe_comes_out_shorter_and_says_so_if_asked() {
     let text = format!("{}make: *** [all] Error 1\n", "the same warning\n".repeat(200));
     let output = feed(&["--report", "--command", "make", "--exit-code", "2"], text.as_bytes());
     assert_eq!(out(&output), "the same warning\n[… 199 lines as above]\nmake: *** [all] Error 1\n");
-    assert_eq!(err(&output), "aside squeeze: 3424 → 64 chars, by repeats\n");
+    assert_eq!(err(&output), "aside squeeze: 3424 → 66 bytes, by repeats\n");
     assert!(output.status.success());
     assert_eq!(err(&feed(&[], text.as_bytes())), "");
     assert_eq!(out(&feed(&[], b"short")), "short");
@@ -105,8 +105,8 @@ fn the_first_screen_of_the_manual_is_true() {
     assert!(manual.contains("-- squeeze examples/outputs/phpunit.txt\n"));
     let output = run(squeeze().arg("--report").arg(file));
     assert_eq!(out(&output), after);
-    assert_eq!(err(&output), "aside squeeze: 4914 → 260 chars, by phpunit\n");
-    assert!(manual.contains(": 4,914 characters") && manual.contains("has 260:"));
+    assert_eq!(err(&output), "aside squeeze: 5326 → 274 bytes, by phpunit\n");
+    assert!(manual.contains(": 5,326 bytes") && manual.contains("has 274:"));
 }
 
 #[test]
@@ -222,19 +222,112 @@ fn the_whole_text_can_be_read_again() {
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(Path::new(folder)), mode(&Path::new(folder).join(id))), (0o700, 0o600));
+        assert_eq!(
+            (mode(Path::new(folder)), mode(&Path::new(folder).join(format!("{id}.aside-text")))),
+            (0o700, 0o600)
+        );
         // A link that somebody made is not followed, and an id is not a path.
-        std::os::unix::fs::symlink("/etc/passwd", Path::new(folder).join("111111111111")).unwrap();
-        for id in ["111111111111", "../passwd", ""] {
+        std::os::unix::fs::symlink("/etc/passwd", Path::new(folder).join("111111111111.aside-text")).unwrap();
+        // A pipe without a writer is not waited for.
+        let pipe = Path::new(folder).join("333333333333.aside-text");
+        assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        fs::write(Path::new(folder).join("abcdef"), "mine").unwrap();
+        for id in ["111111111111", "333333333333", "abcdef", "../passwd", ""] {
             let output = run(Command::new(PROGRAM).args(["recall", "--store", folder, id]));
             assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""), "{id}");
         }
+    }
+    // Reading makes no folder.
+    let none = format!("{folder}/new/folder");
+    let output = run(Command::new(PROGRAM).args(["recall", "--store", &none, id]));
+    assert_eq!((output.status.code(), Path::new(&none).exists()), (Some(1), false));
+    assert_eq!(err(&output), format!("aside recall: {none}: No such file or directory\n"));
+    for (lines, says) in
+        [(&["99999"][..], "lines, and none of those that were asked for\n"), (&["--find", "no such"], "none of those")]
+    {
+        let output = recall(lines);
+        assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{lines:?}");
+        assert!(err(&output).contains(says), "{}", err(&output));
     }
     // A text that is printed whole is not kept.
     let files = || fs::read_dir(folder).unwrap().count();
     let before = files();
     assert_eq!(out(&feed(&["--store", folder], b"short\n")), "short\n");
-    assert_eq!(files(), before);
+    // Nor is one of which nothing is printed: the options are wrong, or the input is.
+    for wrong in [&["--budget=1k"][..], &["--budget-tokens=512"], &["--memory=1"], &["no/such/file"]] {
+        let output = feed(&[&["--store", folder], wrong].concat(), text.as_bytes());
+        let is_option = wrong[0].starts_with("--");
+        assert_eq!(output.status.code(), Some(if is_option { 2 } else { 1 }), "{wrong:?}: {}", err(&output));
+        assert_eq!(files(), before, "{wrong:?}");
+    }
+}
+
+/// Checks that a store that fails changes neither the command's output nor its status: it cannot be made, is full, or disappears.
+#[test]
+#[cfg(unix)]
+fn a_store_that_fails_is_only_said() {
+    let (folder, reached) = (scratch("failing"), scratch("failing.reached"));
+    let _ = fs::remove_dir_all(&folder);
+    let print = "i=0; while [ $i -lt 12000 ]; do echo \"line $i of a build\"; i=$((i+1)); done; echo the important end";
+    let removes = format!("{print}; rm -r '{}'; touch '{}'; exit 6", folder.display(), reached.display());
+    let prints = format!("{print}; touch '{}'; exit 6", reached.display());
+    let aside = |shell: &str, store: &[&str], options: &[&str], script: &str| {
+        let _ = fs::remove_file(&reached);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{shell} exec \"$@\""), "sh", PROGRAM, "squeeze"]).args(store).args(options);
+        let output = run(command.args(["--", "sh", "-c", script]));
+        assert!(reached.exists(), "the command was ended: {}", err(&output));
+        output
+    };
+    let store = ["--store", folder.to_str().unwrap()];
+    let of_a_file = ["--store", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")];
+    for options in [&[][..], &["--budget", "4k"], &["--memory", "16k"], &["--report"]] {
+        let plain = aside("", &[], options, &prints);
+        for (says, shell, store, script) in [
+            ("File too large", "ulimit -f 8;", store, &prints),
+            ("No such file or directory", "", store, &removes),
+            ("File exists", "", of_a_file, &prints),
+            // Nobody can read what is said.
+            ("", "ulimit -f 8; exec 2>/dev/full;", store, &prints),
+            ("", "ulimit -f 8; exec 2>&-;", store, &prints),
+        ] {
+            let output = aside(shell, &store, options, script);
+            assert_eq!(output.status.code(), Some(6), "{options:?}, {says}: {}", err(&output));
+            // An output that was written in parts may have begun with the id.
+            let text = out(&output);
+            let text = text.strip_prefix("[The whole text").map_or(&text[..], |text| text.split_once('\n').unwrap().1);
+            match options {
+                ["--budget", _] => {
+                    assert!(text.ends_with("the important end\n") && text.len() <= 4096, "{says}: {text}")
+                }
+                ["--memory", _] => assert!(text.ends_with("the important end\n"), "{says}"),
+                _ => assert!(out(&output) == out(&plain), "{says}: {} bytes of {}", text.len(), out(&plain).len()),
+            }
+            let line = format!("aside squeeze: the whole text is not kept: the store: {says}\n");
+            // A text that is printed whole would not have been kept.
+            let is_whole = says.starts_with("No such") && !matches!(options, ["--budget" | "--memory", _]);
+            let is_said = err(&output).starts_with(&line);
+            assert!(is_said || says.is_empty() || is_whole, "{options:?}, {says}: {}", err(&output));
+            let left = fs::read_dir(&folder).map_or(0, Iterator::count);
+            assert!(left == 0 || says.starts_with("No such"), "{options:?}, {says}: {left} files are left");
+        }
+    }
+}
+
+#[test]
+fn the_kind_of_a_file_is_said() {
+    for (command, file, says) in [
+        ("squeeze --filter", "dialects/qwen3.toml", "a dialect file, for aside split --dialect-file"),
+        ("squeeze --filter", "servers/vllm.toml", "a server file, for aside history --server-file"),
+        ("split --dialect-file", "filters/cargo.toml", "a filter file, for aside squeeze --filter"),
+        ("history --server-file", "filters/cargo.toml", "a filter file, for aside squeeze --filter"),
+        ("check", "servers/vllm.toml", "a server file, for aside history --server-file"),
+    ] {
+        let output = run(Command::new(PROGRAM).args(command.split(' ')).arg(file).current_dir(support::ROOT));
+        let name = command.split(' ').next().unwrap();
+        assert_eq!(err(&output), format!("aside {name}: {file}: this is {says}\n"));
+        assert_eq!(output.status.code(), Some(1), "{command}");
+    }
 }
 
 #[test]

@@ -175,6 +175,19 @@ fn messages_show_what_would_act_wherever_they_go() {
     assert_eq!(said, format!("aside split: /no/such/{shown}: No such file or directory\n"));
 }
 
+/// Checks that a file that takes some seconds shows how far it is, on a terminal alone, and that the line goes.
+#[test]
+fn a_long_file_shows_progress() {
+    let lines: String = (0..3_000_000).map(|line| format!("[{line}] compiling unit {line}.c\n")).collect();
+    let path = file("long.txt", lines.as_bytes());
+    let path = path.display();
+    let said = String::from_utf8(terminal(&format!("aside squeeze --budget 4k {path} >/dev/null"))).unwrap();
+    let of = format!(" of {} MB", lines.len().div_ceil(1_000_000));
+    assert!(said.contains("aside squeeze: ") && said.contains(&of) && said.ends_with("\r\u{1b}[K"), "{said:?}");
+    let output = shell(&format!("aside squeeze --budget 4k {path} >/dev/null"));
+    assert_eq!(err(&output), "");
+}
+
 #[test]
 fn a_closed_stream_is_an_error_and_a_closed_pipe_is_not() {
     let path = file("closed.txt", b"a\nb\n");
@@ -184,8 +197,10 @@ fn a_closed_stream_is_an_error_and_a_closed_pipe_is_not() {
     {
         let command = if command == "squeeze --" { "squeeze -- cat" } else { command };
         let output = shell(&format!("aside {command} {path} >&-"));
+        let name = command.split(' ').next().filter(|name| *name != "--help").map(|name| format!(" {name}"));
+        let name = name.unwrap_or_default();
         assert_eq!(output.status.code(), Some(1), "{command}: {}", err(&output));
-        assert_eq!(err(&output), "aside: standard output is closed\n", "{command}");
+        assert_eq!(err(&output), format!("aside{name}: standard output is closed\n"), "{command}");
         let output = shell(&format!("aside {command} {path} >/dev/null"));
         assert!(!err(&output).contains("is closed"), "{command}: {}", err(&output));
     }

@@ -453,6 +453,7 @@ fn made(input: &mut Input<'_>) -> Option<Slot> {
             CALLS_IN_THINKING_DIALECT,
             CALLS_IN_THINKING_DIALECT,
             CALLS_IN_THINKING_NEVER,
+            CALLS_IN_THINKING_ALWAYS,
         ]),
         leading_tags: if way == 254 { 2 } else { input.one_of(&[LEADING_TAGS_DIALECT, LEADING_TAGS_TEXT]) },
     };

@@ -8,6 +8,7 @@ pub mod events;
 #[cfg(feature = "compress")]
 pub mod results;
 pub mod scanner;
+pub mod values;
 
 use aside::{Dialect, Kind, Scanner, ScannerOptions};
 

@@ -117,6 +117,9 @@ const ACTS: [Act; 16] = [
     Act::None,
 ];
 
+/// An act that makes the first chunk a prompt.
+pub const PROMPT: u8 = 11;
+
 /// All that a host sees.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
@@ -125,7 +128,7 @@ struct Seen {
     ended: usize,
     events: Vec<reference::Event>,
     thoughts: Vec<Thought>,
-    starts: Vec<Result<Start, Error>>,
+    starts: Vec<Start>,
     held: Vec<Vec<u8>>,
     counts: Vec<[Counts; 4]>,
 }
@@ -154,6 +157,14 @@ fn host(pair: &Pair, start: &str, chunks: &[&[u8]], acts: &[u8]) {
         let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();
         let mut seen = Seen::default();
         for (chunk, act) in chunks.iter().zip(acts.iter().cycle()) {
+            let kind = ACTS[usize::from(act & 15)];
+            // Before a stream's first byte, a chunk may be its prompt.
+            if kind == Act::StartFromPrompt
+                && let Ok(start) = scanner.start_from_prompt(chunk)
+            {
+                seen.starts.push(start);
+                continue;
+            }
             let most = if stops && act & 16 == 0 { 1 + usize::from(act >> 5) } else { usize::MAX };
             let mut rest = *chunk;
             loop {
@@ -172,7 +183,7 @@ fn host(pair: &Pair, start: &str, chunks: &[&[u8]], acts: &[u8]) {
                     break;
                 }
             }
-            act_of(&mut scanner, ACTS[usize::from(act & 15)], chunk, stops && act & 128 != 0, &mut seen);
+            act_of(&mut scanner, kind, chunk, stops && act & 128 != 0, &mut seen);
         }
         act_of(&mut scanner, Act::Finish, b"", false, &mut seen);
         act_of(&mut scanner, Act::TakeThoughts, b"", false, &mut seen);
@@ -228,7 +239,8 @@ fn act_of(scanner: &mut Scanner, act: Act, chunk: &[u8], stops: bool, seen: &mut
             *scanner = twin;
         }
         Act::TakeThoughts => seen.thoughts.extend(std::iter::from_fn(|| scanner.take_thought())),
-        Act::StartFromPrompt => seen.starts.push(scanner.start_from_prompt(chunk)),
+        Act::StartFromPrompt => assert_eq!(scanner.start_from_prompt(chunk), Err(Error::StreamBegun)),
+        Act::Flush => scanner.flush(|event| panic!("nothing was left to flush: {event:?}")).unwrap(),
         _ => {}
     }
     seen.held.push(scanner.held().to_vec());

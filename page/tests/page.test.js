@@ -107,6 +107,8 @@ test("the page", { skip }, async (context) => {
     const { page, errors } = await ready(browser, url);
     await page.fill("#text", "<think>é</think>ja");
     assert.equal(await page.inputValue("#sample"), "");
+    assert.equal(await page.inputValue("#model"), "any");
+    assert.match(await text(page, "model-said"), /^Dialect any/);
     assert.equal(await page.textContent("#aside-text .thinking"), "é");
     for (const model of await page.$$eval("#models option", (options) => options.map((option) => option.value))) {
       await page.fill("#model", model);
@@ -116,6 +118,11 @@ test("the page", { skip }, async (context) => {
     await page.fill("#model", "qwn3");
     await page.press("#model", "Tab");
     assert.match(await text(page, "model-said"), /no dialect/);
+    for (const said of ["aside-said", "naive-said", "aside-text"]) assert.equal(await text(page, said), "");
+    await page.fill("#model", "");
+    await page.press("#model", "Tab");
+    assert.match(await text(page, "model-said"), /^Write the name of a model or a dialect/);
+    assert.equal(await text(page, "aside-said"), "");
     await page.fill("#model", "Qwen/Qwen3-32B");
     await page.press("#model", "Tab");
     assert.match(await text(page, "model-said"), /^Dialect qwen3/);
@@ -123,6 +130,36 @@ test("the page", { skip }, async (context) => {
     await page.waitForFunction(() => document.querySelector("#text").value.length > 400);
     // It is cut off inside its thinking.
     assert.equal(await page.locator("#aside-text .content").count(), 0);
+    assert.deepEqual(errors, []);
+    await page.close();
+  });
+
+  await context.test("answers that are pasted after each sample", async () => {
+    const { page, errors } = await ready(browser, url);
+    const pasted = [
+      ["<think>hm</think>Yes.", "Yes.", "hm"],
+      ["<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.", "Yes.", "hm"],
+      ["[THINK]hm[/THINK]Yes.", "Yes.", "hm"],
+      ["Plain text, without a marker.", "Plain text, without a marker.", ""],
+      ["", "", ""],
+    ];
+    const texts = (channel) => page.$$eval(`#aside-text .${channel}`, (marks) => marks.map((mark) => mark.textContent).join(""));
+    const count = (await page.locator("#sample option").count()) - 1;
+    for (let at = 0; at < count; at++) {
+      const [answer, content, thinking] = pasted[at % pasted.length];
+      await page.selectOption("#sample", String(at));
+      await page.waitForFunction(() => document.querySelector("#model").value !== "any");
+      await page.fill("#text", answer);
+      assert.equal(await page.inputValue("#model"), "any");
+      assert.deepEqual([await texts("content"), await texts("thinking")], [content, thinking], answer);
+      assert.equal(await text(page, "aside-said"), SAME);
+    }
+    // A model that was chosen for a text stays while the text is edited.
+    await page.fill("#model", "qwen3");
+    await page.press("#model", "Tab");
+    await page.fill("#text", '<think>hm</think><tool_call>{"name": "f", "arguments": {}}</tool_call>');
+    assert.equal(await page.inputValue("#model"), "qwen3");
+    assert.match(await page.textContent(".call"), /^0: f/);
     assert.deepEqual(errors, []);
     await page.close();
   });
@@ -155,6 +192,9 @@ test("the page", { skip }, async (context) => {
     await page.fill("#exit", "0");
     await page.setInputFiles("#log-file", join(root, "examples/outputs/phpunit.txt"));
     await page.waitForFunction(() => document.querySelector("#log-sample").value === "");
+    assert.equal(await page.inputValue("#command"), "");
+    assert.equal(await page.inputValue("#exit"), "");
+    assert.match(await text(page, "log-said"), / became /);
     assert.deepEqual(errors, []);
     await page.close();
   });

@@ -187,7 +187,7 @@ async fn plain(upstream: String) {
 
 async fn aside(upstream: &str) {
     let settings = aside_proxy::Settings {
-        upstream: Some(format!("http://{upstream}")),
+        upstream: Some(format!("http://{upstream}").into()),
         listen: Some("127.0.0.1:0".into()),
         dialect: Some("qwen3".into()),
         ..Default::default()

@@ -2,6 +2,7 @@
 //! one before, so a client that reads slowly slows the server down.
 
 use std::error::Error;
+use std::future::poll_fn;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use crate::socket::{Flushes, Idle};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
+const SILENT: &str = "the server has sent nothing for too long";
+
 /// How long an answer over HTTP/2 that breaks off waits, so that earlier bytes are sent first: another task writes them.
 const TURN: Duration = Duration::from_millis(50);
 
@@ -30,7 +33,12 @@ pub enum Source<B> {
     Decoded(Decoded),
     /// The proxy itself.
     Own(Option<Bytes>),
+    /// Another source, whose first piece has been read.
+    Begun(Box<Source<B>>, Option<Piece>),
 }
+
+/// A piece of a body, its death, or its end.
+pub type Piece = Option<Result<Frame<Bytes>, Failure>>;
 
 impl<B> Source<B>
 where
@@ -42,6 +50,27 @@ where
             Source::Server(body) => Pin::new(body).poll_frame(cx).map_err(Into::into),
             Source::Decoded(body) => body.poll_piece(cx).map_ok(Frame::data).map_err(Into::into),
             Source::Own(text) => Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
+            Source::Begun(rest, first) => match first.take() {
+                Some(first) => Poll::Ready(first),
+                None => rest.poll_frame(cx),
+            },
+        }
+    }
+
+    /// Reads the first piece. Returns a source that still has it, and the piece's bytes, of which there are none at an end.
+    pub async fn begin(mut self, limit: Duration) -> (Source<B>, Bytes) {
+        let piece = tokio::time::timeout(limit, poll_fn(|cx| self.poll_frame(cx))).await;
+        let piece = piece.unwrap_or_else(|_| Some(Err(SILENT.into())));
+        let data = piece.as_ref().and_then(|piece| piece.as_ref().ok()?.data_ref().cloned());
+        (Source::Begun(Box::new(self), Some(piece)), data.unwrap_or_default())
+    }
+
+    fn is_over(&self) -> bool {
+        match self {
+            Source::Server(body) => body.is_end_stream(),
+            Source::Own(text) => text.is_none(),
+            Source::Begun(rest, None) => rest.is_over(),
+            Source::Begun(_, Some(_)) | Source::Decoded(_) => false,
         }
     }
 }
@@ -147,7 +176,7 @@ impl<B> Answer<B> {
             let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(end)));
             ready!(timer.as_mut().poll(cx));
             if end <= tokio::time::Instant::now() {
-                return Poll::Ready("the server has sent nothing for too long".into());
+                return Poll::Ready(SILENT.into());
             }
             timer.as_mut().reset(end);
         }
@@ -224,10 +253,9 @@ where
     }
 
     fn is_end_stream(&self) -> bool {
-        match (&self.source, &self.splitting, &self.stage) {
-            (_, _, Stage::Ended) => true,
-            (Source::Server(body), None, Stage::Moving) => body.is_end_stream(),
-            (Source::Own(None), None, Stage::Moving) => true,
+        match (&self.splitting, &self.stage) {
+            (_, Stage::Ended) => true,
+            (None, Stage::Moving) => self.source.is_over(),
             _ => false,
         }
     }
@@ -244,7 +272,8 @@ where
 impl<B> Drop for Answer<B> {
     fn drop(&mut self) {
         let Some(report) = &mut self.report else { return };
-        if self.is_last && report.end == End::ClientLeft {
+        // How an answer of the proxy's own ends is known.
+        if self.is_last && report.end == End::ClientLeft && !matches!(self.source, Source::Own(_)) {
             report.end = End::Complete;
         }
         if let Some(splitting) = &self.splitting {

@@ -2,6 +2,7 @@
 //! server's model, by the server's data about it. The server's answers are cached for a while.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::{Arc, Mutex as Shared, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use tokio::sync::Mutex;
 use crate::error::Error;
 use crate::log;
 use crate::questions::{Questions, Said};
+use crate::settings::Settings;
 
 /// Read where nothing is known: the markers of all families.
 const UNKNOWN: &str = "any";
@@ -33,22 +35,28 @@ pub struct Choice {
 
 impl Choice {
     /// Returns the choice that settings make, if they do.
-    pub fn of_settings(dialect: Option<&str>, model: Option<&str>) -> Result<Option<Choice>, Error> {
-        let (found, why) = match (dialect, model) {
-            (Some(_), Some(_)) => {
-                return Err(Error::new("dialect and model: each says the dialect, so write one of them"));
-            }
-            (Some(name), None) => (
+    pub fn of_settings(settings: &Settings) -> Result<Option<Choice>, Error> {
+        let (dialect, why) = match (&settings.dialect, &settings.model, &settings.dialect_file) {
+            (None, None, None) => return Ok(None),
+            (Some(name), None, None) => (
                 Dialect::find(name).map_err(|unknown| Error::new(format!("dialect: {unknown}")))?,
                 "the setting `dialect`",
             ),
-            (None, Some(name)) => (
+            (None, Some(name), None) => (
                 Dialect::find_for_model(name).map_err(|unknown| Error::new(format!("model: {unknown}")))?,
                 "the setting `model`",
             ),
-            (None, None) => return Ok(None),
+            (None, None, Some(file)) => {
+                let fault = |why: &dyn Display| Error::new(format!("dialect-file: {}: {why}", file.display()));
+                let text = std::fs::read_to_string(file).map_err(|error| fault(&error))?;
+                (Dialect::load(&text).map_err(|error| fault(&error))?, "the setting `dialect-file`")
+            }
+            _ => {
+                let why = "dialect, model and dialect-file: each says the dialect, so write one of them";
+                return Err(Error::new(why));
+            }
         };
-        Ok(Some(Choice { dialect: found, start: None, why: why.to_owned() }))
+        Ok(Some(Choice { dialect, start: None, why: why.to_owned() }))
     }
 }
 
@@ -58,14 +66,15 @@ type Kept = Arc<Mutex<Option<(Instant, Arc<Choice>)>>>;
 pub struct Chooser {
     fixed: Option<Arc<Choice>>,
     unknown: Dialect,
-    questions: Questions,
+    pub questions: Arc<Questions>,
     kept: Shared<HashMap<String, Kept>>,
 }
 
 impl Chooser {
     pub fn new(fixed: Option<Choice>, questions: Questions) -> Result<Chooser, Error> {
         let unknown = Dialect::find(UNKNOWN).map_err(|unknown| Error::new(unknown.to_string()))?;
-        let chooser = Chooser { fixed: fixed.map(Arc::new), unknown, questions, kept: Shared::default() };
+        let chooser =
+            Chooser { fixed: fixed.map(Arc::new), unknown, questions: Arc::new(questions), kept: Shared::default() };
         if let Some(choice) = &chooser.fixed {
             note(choice, None, true);
         }

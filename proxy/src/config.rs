@@ -6,26 +6,39 @@ use aside::history;
 use aside::sse::{self, Formats, Options, Shapes};
 use aside::{Channel, Start};
 use http::header::HeaderValue;
+use tokio_rustls::TlsAcceptor;
 
 use crate::choice::Choice;
 use crate::error::Error;
-use crate::settings::{Field, Format, ResponsesAs, Settings, StartAt, Thinking};
-use crate::upstream::{Upstream, tls};
+use crate::settings::{Field, Format, ResponsesAs, Settings, StartAt, Thinking, Upstreams};
+use crate::tls;
+use crate::upstream::Upstream;
 
 /// The checked settings of a proxy, made of [`Settings`].
 pub struct Config {
     pub(crate) listen: String,
     pub(crate) admin: Option<String>,
+    pub(crate) allowed_hosts: Option<Vec<String>>,
+    pub(crate) client_key: Option<Vec<u8>>,
+    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) servers: Vec<Server>,
+    pub(crate) limits: Limits,
+}
+
+/// The checked settings of a server and of its answers.
+pub struct Server {
+    /// The patterns of the models that it has.
+    pub(crate) models: Vec<String>,
     pub(crate) upstream: Upstream,
     pub(crate) tls: rustls::ClientConfig,
     pub(crate) key: Option<HeaderValue>,
     pub(crate) choice: Option<Choice>,
+    pub(crate) drafts: bool,
     pub(crate) starts: Starts,
     pub(crate) thinking: Thinking,
     pub(crate) formats: Formats,
     pub(crate) options: Options,
     pub(crate) history: Option<history::Server>,
-    pub(crate) limits: Limits,
 }
 
 /// Where an answer starts whose request turns the thinking on or off.
@@ -50,8 +63,10 @@ impl Starts {
 pub struct Limits {
     pub body: u64,
     pub header: usize,
+    pub tools: usize,
     pub connect: Duration,
     pub idle: Duration,
+    pub drain: Option<Duration>,
 }
 
 impl Config {
@@ -61,37 +76,44 @@ impl Config {
     ///
     /// A setting is missing or wrong. The error names it, and says what to write.
     pub fn new(settings: &Settings) -> Result<Config, Error> {
-        let url = settings.upstream.as_deref();
-        let upstream = Upstream::new(url.ok_or_else(|| {
-            Error::new("upstream: the server's URL is missing; write --upstream http://127.0.0.1:8080")
-        })?)?;
         let limits = Limits {
             body: settings.max_body.unwrap_or(128 << 20),
             header: settings.max_header.unwrap_or(64 << 10),
+            tools: settings.max_tools.unwrap_or(1 << 20),
             connect: seconds("connect-timeout", settings.connect_timeout, 10)?,
             idle: seconds("idle-timeout", settings.idle_timeout, 600)?,
+            drain: settings.drain.map(|drain| seconds("drain", Some(drain), 0)).transpose()?,
         };
         if !(8192..=1 << 24).contains(&limits.header) {
             return Err(Error::new("max-header: it must be from 8192 to 16777216"));
         }
-        let formats = settings.formats.as_deref().unwrap_or(&[Format::All]).iter().map(|&format| formats(format));
-        let formats = formats.reduce(|all, format| all | format);
-        let formats = formats.ok_or_else(|| Error::new("formats: the list is empty; leave it out for all"))?;
+        let missing = "upstream: the server's URL is missing; write --upstream http://127.0.0.1:8080";
+        let servers = match &settings.upstream {
+            None => return Err(Error::new(missing)),
+            Some(Upstreams::One(_)) => vec![Server::new(settings, vec!["*".to_owned()])?],
+            Some(Upstreams::Several(tables)) if tables.is_empty() => return Err(Error::new(missing)),
+            Some(Upstreams::Several(tables)) => {
+                let of =
+                    |table| settings.of_server(table).and_then(|(settings, models)| Server::new(&settings, models));
+                let numbered = tables.iter().zip(1..);
+                let server =
+                    |(table, number)| of(table).map_err(|error| Error::new(format!("[[upstream]] {number}: {error}")));
+                numbered.map(server).collect::<Result<_, _>>()?
+            }
+        };
+        let is_name = |host: &&String| !host.is_empty() && !host.contains([':', '/', ' ']);
+        if let Some(host) = settings.allowed_host.iter().flatten().find(|host| !is_name(host)) {
+            let message =
+                format!("allowed-host: {host:?} is not a name; write it without http:// and port: models.home");
+            return Err(Error::new(message));
+        }
         Ok(Config {
             listen: settings.listen.clone().unwrap_or_else(|| "127.0.0.1:8088".to_owned()),
             admin: settings.admin.clone(),
-            tls: tls(&upstream, settings.upstream_ca.as_deref())?,
-            upstream,
-            key: settings.upstream_key_env.as_deref().map(key).transpose()?,
-            choice: Choice::of_settings(settings.dialect.as_deref(), settings.model.as_deref())?,
-            starts: Starts {
-                on: settings.on.unwrap_or(StartAt::Dialect),
-                off: settings.off.unwrap_or(StartAt::Content),
-            },
-            thinking: settings.thinking.unwrap_or(Thinking::Keep),
-            formats,
-            options: options(settings).formats(formats),
-            history: settings.server.as_deref().map(server).transpose()?,
+            allowed_hosts: settings.allowed_host.clone(),
+            client_key: settings.client_key_env.as_deref().map(client_key).transpose()?,
+            tls: tls::server(settings.tls_cert.as_deref(), settings.tls_key.as_deref())?,
+            servers,
             limits,
         })
     }
@@ -107,6 +129,35 @@ impl Config {
         self.admin.as_deref().map(|address| bind("admin", address)).transpose()?;
         drop(listener);
         Ok(())
+    }
+}
+
+impl Server {
+    /// Checks the settings of one server, for the models of these patterns.
+    fn new(settings: &Settings, models: Vec<String>) -> Result<Server, Error> {
+        let Some(Upstreams::One(url)) = &settings.upstream else {
+            return Err(Error::new("the `url` must be a text; write url = \"http://127.0.0.1:8080\""));
+        };
+        let upstream = Upstream::new(url)?;
+        let formats = settings.formats.as_deref().unwrap_or(&[Format::All]).iter().map(|&format| formats(format));
+        let formats = formats.reduce(|all, format| all | format);
+        let formats = formats.ok_or_else(|| Error::new("formats: the list is empty; leave it out for all"))?;
+        Ok(Server {
+            models,
+            tls: tls::client(upstream.is_encrypted(), settings.upstream_ca.as_deref())?,
+            upstream,
+            key: settings.upstream_key_env.as_deref().map(upstream_key).transpose()?,
+            choice: Choice::of_settings(settings)?,
+            drafts: drafts(settings)?,
+            starts: Starts {
+                on: settings.on.unwrap_or(StartAt::Dialect),
+                off: settings.off.unwrap_or(StartAt::Content),
+            },
+            thinking: settings.thinking.unwrap_or(Thinking::Keep),
+            formats,
+            options: options(settings).formats(formats),
+            history: settings.server.as_deref().map(server).transpose()?,
+        })
     }
 }
 
@@ -132,13 +183,32 @@ fn seconds(setting: &str, value: Option<u64>, default: u64) -> Result<Duration, 
     }
 }
 
-fn key(variable: &str) -> Result<HeaderValue, Error> {
-    let fault = |why: &str| Error::new(format!("upstream-key-env: the environment variable {variable} {why}"));
+/// Returns the key that an environment variable has, which a setting names.
+fn key(setting: &str, variable: &str) -> Result<String, Error> {
+    let fault = |why: &str| Error::new(format!("{setting}: the environment variable {variable} {why}"));
     let key = std::env::var(variable).map_err(|_| fault("is not set"))?;
-    let mut value =
-        HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| fault("has no key: it is not one line"))?;
-    value.set_sensitive(true);
-    Ok(value)
+    let is_key = |key: &str| !key.is_empty() && HeaderValue::from_str(key).is_ok();
+    is_key(key.trim()).then(|| key.trim().to_owned()).ok_or_else(|| fault("has no key: it is not one line"))
+}
+
+fn upstream_key(variable: &str) -> Result<HeaderValue, Error> {
+    let key = HeaderValue::from_str(&format!("Bearer {}", key("upstream-key-env", variable)?));
+    let mut key = key.map_err(|error| Error::new(format!("upstream-key-env: {error}")))?;
+    key.set_sensitive(true);
+    Ok(key)
+}
+
+fn client_key(variable: &str) -> Result<Vec<u8>, Error> {
+    key("client-key-env", variable).map(String::into_bytes)
+}
+
+/// Returns whether a dialect is drafted where none is known.
+fn drafts(settings: &Settings) -> Result<bool, Error> {
+    let drafts = settings.draft.unwrap_or(false);
+    if drafts && !cfg!(feature = "templates") {
+        return Err(Error::new("draft: this program renders no templates: build it with the feature `templates`"));
+    }
+    Ok(drafts)
 }
 
 fn server(name: &str) -> Result<history::Server, Error> {

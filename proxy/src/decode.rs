@@ -1,19 +1,87 @@
-//! Undoes the compression of an answer that came compressed although that was not asked for.
+//! Undoes compression: of an answer that came compressed although that was not asked for, and of a request, to read it.
 
-use std::io;
+use std::io::{self, Cursor};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use async_compression::tokio::bufread::{BrotliDecoder, GzipDecoder, ZstdDecoder};
+use async_compression::zstd::DParameter;
 use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
 use http_body::{Body, Frame};
 use http_body_util::BodyDataStream;
-use tokio::io::AsyncRead;
+use serde_json::json;
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt};
 use tokio_util::io::{StreamReader, poll_read_buf};
+
+use crate::log;
 
 /// The most bytes of a piece: a few bytes that came can be very many, which are then read as the client reads them.
 const PIECE: usize = 16 << 10;
+
+/// Returns the encoding of a body, as its headers have it.
+pub fn encoding(headers: &HeaderMap) -> String {
+    let all = headers.get_all(CONTENT_ENCODING).iter().map(|encoding| String::from_utf8_lossy(encoding.as_bytes()));
+    all.collect::<Vec<_>>().join(", ").trim().to_ascii_lowercase()
+}
+
+/// Returns whether an encoding is none.
+pub fn is_plain(encoding: &str) -> bool {
+    encoding.split(',').all(|encoding| matches!(encoding.trim(), "" | "identity"))
+}
+
+/// Returns whether the compression of an encoding can be undone.
+fn is_known(encoding: &str) -> bool {
+    ["gzip", "x-gzip", "br", "zstd"].contains(&encoding)
+}
+
+fn decoder(encoding: &str, reader: impl AsyncBufRead + Send + 'static) -> Pin<Box<dyn AsyncRead + Send>> {
+    match encoding {
+        "br" => Box::pin(BrotliDecoder::new(reader)),
+        "zstd" => {
+            // The window that RFC 9659 allows: eight megabytes.
+            let mut decoder = ZstdDecoder::with_params(reader, &[DParameter::window_log_max(23)]);
+            decoder.multiple_members(true);
+            Box::pin(decoder)
+        }
+        _ => {
+            let mut decoder = GzipDecoder::new(reader);
+            decoder.multiple_members(true);
+            Box::pin(decoder)
+        }
+    }
+}
+
+/// Returns the text of a compressed request, or as much of it as can be read, which is at most `most` bytes. The log says if that is
+/// not all.
+pub async fn text(encoding: &str, body: Bytes, most: usize) -> Bytes {
+    if is_plain(encoding) {
+        return body;
+    }
+    let mut text = Vec::new();
+    let why = if !is_known(encoding) {
+        Some("its encoding is not known; gzip, br and zstd are".to_owned())
+    } else {
+        let most = u64::try_from(most).unwrap_or(u64::MAX);
+        let mut reader = decoder(encoding, Cursor::new(body)).take(most.saturating_add(1));
+        match reader.read_to_end(&mut text).await {
+            Ok(_) if text.len() as u64 > most => Some(format!("it has more than {most} bytes")),
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        }
+    };
+    if let Some(why) = why {
+        log::warn(
+            "a compressed request cannot be read to its end: its dialect and tools may not be known",
+            json!({
+                "encoding": encoding, "why": why,
+            }),
+        );
+    }
+    text.into()
+}
 
 /// A body whose compression is undone. It has no trailers.
 pub struct Decoded {
@@ -30,25 +98,11 @@ impl Decoded {
         B: Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let encoding = encoding.trim().to_ascii_lowercase();
-        if !["gzip", "x-gzip", "br", "zstd"].contains(&encoding.as_str()) {
+        if !is_known(encoding) {
             return Err(body);
         }
         let rest = Shared(Arc::new(Mutex::new(body)));
-        let reader = StreamReader::new(BodyDataStream::new(rest.clone()));
-        let reader: Pin<Box<dyn AsyncRead + Send>> = match encoding.as_str() {
-            "br" => Box::pin(BrotliDecoder::new(reader)),
-            "zstd" => {
-                let mut decoder = ZstdDecoder::new(reader);
-                decoder.multiple_members(true);
-                Box::pin(decoder)
-            }
-            _ => {
-                let mut decoder = GzipDecoder::new(reader);
-                decoder.multiple_members(true);
-                Box::pin(decoder)
-            }
-        };
+        let reader = decoder(encoding, StreamReader::new(BodyDataStream::new(rest.clone())));
         Ok(Decoded { reader, rest: Box::pin(rest), buffer: BytesMut::new() })
     }
 

@@ -1,56 +1,70 @@
 //! One request on its way to the server, and the answer on its way back.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use aside::call_writer::Tools;
 use aside::history::{self, Outcome};
-use aside::sse::{Exchange, Formats, Options, Rewriter, request_hint, wants};
+use aside::sse::{Body, Exchange, Formats, Options, Rewriter, request_hint, wants};
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, UPGRADE};
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, UPGRADE};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper_util::rt::TokioIo;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio_rustls::TlsAcceptor;
 
 use crate::answer::{Answer, Left, Source};
 use crate::choice::{Choice, Chooser};
-use crate::config::{Config, Limits, Starts};
-use crate::decode::Decoded;
+use crate::config::{self, Config, Limits, Starts};
+use crate::decode::{self, Decoded};
 use crate::error::Error;
-use crate::fault::{Fault, format_of};
+use crate::fault::{self, Fault, format_of};
+use crate::guard::Guard;
 use crate::headers;
 use crate::log;
 use crate::metrics::Metrics;
-use crate::questions::Questions;
+use crate::questions::{MODELS, Questions};
 use crate::report::{End, Report};
-use crate::request::{Asked, RequestBody, Seen};
+use crate::request::{self, Asked, Broken, MOST_READ, RequestBody, Seen};
 use crate::settings::Thinking;
 use crate::socket::{Flushes, Idle};
-use crate::upstream::{self, HttpClient, Upstream};
+use crate::upstream;
+
+/// The fields of an event; a comment is one without a name.
+const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b""];
 
 /// Who asks.
 pub struct Client {
     pub address: IpAddr,
+    /// Whether it has asked a listener that only this machine can reach.
+    pub is_local: bool,
+    pub is_encrypted: bool,
     pub flushes: Arc<Flushes>,
 }
 
 /// The state that all exchanges share.
 pub struct Exchanges {
-    upstream: Upstream,
-    client: HttpClient,
-    pub chooser: Chooser,
+    servers: Vec<Server>,
+    pub guard: Guard,
+    pub tls: Option<TlsAcceptor>,
+    pub limits: Limits,
+    pub metrics: Arc<Metrics>,
+    /// Those of a request without tools.
+    no_tools: Arc<Tools>,
+}
+
+/// A server, and how its answers are read.
+struct Server {
+    models: Vec<String>,
+    chooser: Chooser,
     starts: Starts,
     thinking: Thinking,
     formats: Formats,
     options: Options,
     history: Option<history::Server>,
-    pub limits: Limits,
-    metrics: Arc<Metrics>,
-    /// Those of a request without tools.
-    no_tools: Arc<Tools>,
 }
 
 /// The facts about an exchange that are known from its request on.
@@ -62,29 +76,76 @@ struct Known {
     report: Report,
 }
 
+/// The answer of a server to a request that it got.
+struct Reached<'a> {
+    server: &'a Server,
+    answer: Response<Incoming>,
+    seen: Arc<Seen>,
+    upgraded: Option<hyper::upgrade::OnUpgrade>,
+}
+
 impl Exchanges {
     pub fn new(config: Config, metrics: Arc<Metrics>) -> Result<Exchanges, Error> {
-        let client = upstream::client(config.tls, config.limits.connect, config.limits.header);
-        let questions = Questions { client: client.clone(), upstream: config.upstream.clone(), key: config.key };
+        let limits = config.limits;
+        let server = |server: config::Server| {
+            let client = upstream::client(server.tls, limits.connect, limits.header);
+            let questions = Questions { client, upstream: server.upstream, key: server.key, drafts: server.drafts };
+            Ok(Server {
+                models: server.models,
+                chooser: Chooser::new(server.choice, questions)?,
+                starts: server.starts,
+                thinking: server.thinking,
+                formats: server.formats,
+                options: server.options,
+                history: server.history,
+            })
+        };
         Ok(Exchanges {
-            upstream: config.upstream,
-            client,
-            chooser: Chooser::new(config.choice, questions)?,
-            starts: config.starts,
-            thinking: config.thinking,
-            formats: config.formats,
-            options: config.options,
-            history: config.history,
-            limits: config.limits,
+            servers: config.servers.into_iter().map(server).collect::<Result<_, Error>>()?,
+            guard: Guard { hosts: config.allowed_hosts, key: config.client_key },
+            tls: config.tls,
+            limits,
             metrics,
             no_tools: Arc::new(Tools::read("[]").map_err(|error| Error::new(error.to_string()))?),
         })
     }
 
+    /// Asks the servers at the start, so that the log says what is known of them.
+    pub async fn begin(&self) {
+        for server in &self.servers {
+            server.chooser.begin().await;
+        }
+    }
+
+    /// Returns why servers cannot be asked now: a line for each.
+    pub async fn not_ready(&self) -> Vec<String> {
+        let statuses = self.of_all(|questions| async move { questions.status().await }).await;
+        let faults = self.servers.iter().zip(statuses).filter_map(|(server, status)| {
+            let name = &server.chooser.questions.upstream.authority;
+            match status {
+                None => Some(format!("{name} does not answer")),
+                Some(status) => status.is_server_error().then(|| format!("{name} answers {status}")),
+            }
+        });
+        faults.collect()
+    }
+
+    /// Asks all servers at once.
+    async fn of_all<T: Send + 'static, F>(&self, ask: impl Fn(Arc<Questions>) -> F) -> Vec<Option<T>>
+    where
+        F: Future<Output = Option<T>> + Send + 'static,
+    {
+        let asked = self.servers.iter().map(|server| tokio::spawn(ask(Arc::clone(&server.chooser.questions))));
+        let mut answers = Vec::new();
+        for asked in asked.collect::<Vec<_>>() {
+            answers.push(asked.await.ok().flatten());
+        }
+        answers
+    }
+
     /// Answers a request: with what the server answers, or with what the proxy has to say in its place.
     pub async fn answer(&self, client: Client, mut request: Request<Incoming>) -> Response<Answer> {
         let path = request.uri().path().to_owned();
-        let hint = request_hint(&Exchange::new().method(request.method().as_str()).path(&path).formats(self.formats));
         let id = headers::request_id(request.headers_mut());
         let fields = json!({
             "id": id.to_str().ok(),
@@ -95,14 +156,22 @@ impl Exchanges {
         });
         let report = Report::new(Arc::clone(&self.metrics), format_of(&path), fields);
         let is_http2 = request.version() == Version::HTTP_2;
-        let left = if is_http2 { Left::InTime } else { Left::Flushed(client.flushes) };
-        let known = Known { path, is_split: hint.is_some(), left, report };
-        let mut response = match self.exchange(client.address, request, known).await {
-            Ok(response) => response,
-            Err((fault, mut known)) => {
-                known.report.fields["error"] = fault.message.clone().into();
-                self.own(&fault, known)
+        let left = if is_http2 { Left::InTime } else { Left::Flushed(Arc::clone(&client.flushes)) };
+        let mut known = Known { path, is_split: false, left, report };
+        let answer = match self.check(&client, &mut request) {
+            Err(fault) => Err(fault),
+            Ok(()) if self.servers.len() > 1 && request.method() == Method::GET && known.path == MODELS => {
+                self.models(request.headers()).await.map(Err)
             }
+            Ok(()) => self.exchange(&client, request, &mut known).await.map(Ok),
+        };
+        let mut response = match answer {
+            Ok(Ok(reached)) => self.pass(reached, known).await,
+            Ok(Err(models)) => {
+                known.report.end = End::Complete;
+                self.own(fault::head(StatusCode::OK), models.to_string(), known)
+            }
+            Err(fault) => self.refuse(&fault, known),
         };
         if !response.headers().contains_key(&headers::REQUEST_ID) {
             response.headers_mut().insert(&headers::REQUEST_ID, id);
@@ -110,83 +179,164 @@ impl Exchanges {
         response
     }
 
+    fn refuse(&self, fault: &Fault, mut known: Known) -> Response<Answer> {
+        known.report.fields["error"] = fault.message.clone().into();
+        known.report.end = fault.end;
+        self.own(fault::head(fault.status), fault.body(known.report.format), known)
+    }
+
     /// Returns an answer of the proxy's own.
-    fn own(&self, fault: &Fault, known: Known) -> Response<Answer> {
+    fn own(&self, head: Response<()>, body: String, known: Known) -> Response<Answer> {
         let mut report = known.report;
-        let body = Bytes::from(fault.body(report.format));
-        report.status = Some(fault.status);
-        report.end = if fault.status.is_client_error() { End::Refused } else { End::ServerNotReached };
-        fault.head().map(|()| Answer::new(Source::Own(Some(body)), known.left, self.limits.idle, Some(report)))
+        report.status = Some(head.status());
+        head.map(|()| Answer::new(Source::Own(Some(body.into())), known.left, self.limits.idle, Some(report)))
+    }
+
+    /// Returns the models of all servers, each as its server describes it.
+    async fn models(&self, headers: &HeaderMap) -> Result<Value, Fault> {
+        let lists = self.of_all(|questions| {
+            let headers = headers.clone();
+            async move { questions.models(&headers).await }
+        });
+        let lists = lists.await;
+        if lists.iter().all(Option::is_none) {
+            return Err(Fault::new(StatusCode::BAD_GATEWAY, "no server says which models it has"));
+        }
+        let mut all = Vec::new();
+        for (server, list) in self.servers.iter().zip(lists) {
+            let is_its_own = |model: &Value| {
+                model["id"]
+                    .as_str()
+                    .is_some_and(|id| self.route(Some(id)).is_ok_and(|other| std::ptr::eq(server, other)))
+            };
+            match list {
+                Some(list) => all.extend(list.into_iter().filter(is_its_own)),
+                None => log::warn(
+                    "a server does not say which models it has",
+                    json!({"upstream": server.chooser.questions.upstream.authority.as_str()}),
+                ),
+            }
+        }
+        Ok(json!({"object": "list", "data": all}))
+    }
+
+    /// Returns the server of a model. Requests without a model are the first server's.
+    fn route(&self, model: Option<&str>) -> Result<&Server, Fault> {
+        let Some(model) = model else { return Ok(&self.servers[0]) };
+        let has = |server: &&Server| server.models.iter().any(|pattern| upstream::fits(pattern, model));
+        self.servers.iter().find(has).ok_or_else(|| {
+            Fault::new(
+                StatusCode::NOT_FOUND,
+                format!("no server has the model {model:?}; {MODELS} lists those that there are"),
+            )
+        })
     }
 
     async fn exchange(
         &self,
-        client: IpAddr,
+        client: &Client,
         mut request: Request<Incoming>,
-        mut known: Known,
-    ) -> Result<Response<Answer>, (Fault, Known)> {
-        let uri = match self.check(&request) {
-            Ok(uri) => uri,
-            Err(fault) => return Err((fault, known)),
-        };
+        known: &mut Known,
+    ) -> Result<Reached<'_>, Fault> {
         let upgrade = headers::remove_hop_by_hop(request.headers_mut());
         // The client's connection is the other protocol's from the answer on.
         let upgraded = upgrade.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut head, body) = request.into_parts();
+        let mut body = Err(body);
+        let mut model = known.path.strip_prefix(MODELS).and_then(|path| path.strip_prefix('/')).map(str::to_owned);
+        if self.servers.len() > 1 && head.method == Method::POST && !is_of_parts(&head.headers) {
+            let whole = self.read(body).await?;
+            model = request::model(&decode::text(&decode::encoding(&head.headers), whole.clone(), MOST_READ).await);
+            body = Ok(whole);
+        }
+        let server = self.route(model.as_deref())?;
+        let hint = Exchange::new().method(head.method.as_str()).path(&known.path).formats(server.formats);
+        known.is_split = request_hint(&hint).is_some();
+        let format = history::Format::of_path(&known.path);
+        if let Some(options) = format.and_then(|format| server.history.as_ref()?.options(format)) {
+            body = Ok(self.rewrite_history(options, &mut head.headers, self.read(body).await?).await?);
+        }
+        let questions = &server.chooser.questions;
         let authority = head.uri.authority().map(ToString::to_string);
         headers::forward(&mut head.headers, head.version, authority.as_deref(), client, known.is_split);
-        head.uri = uri;
+        let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
+        let uri = path.starts_with('/').then(|| questions.upstream.uri(path)).flatten();
+        head.uri = uri.ok_or_else(|| Fault::new(StatusCode::BAD_REQUEST, "the path of the request cannot be read"))?;
         head.version = Version::HTTP_11;
         head.extensions = http::Extensions::new();
+        if let (true, Some(key)) = (self.guard.key.is_some() && head.method != Method::OPTIONS, &questions.key) {
+            head.headers.insert(AUTHORIZATION, key.clone());
+        }
         if let Some(protocol) = &upgrade {
             head.headers.insert(http::header::CONNECTION, http::HeaderValue::from_static("upgrade"));
             head.headers.insert(UPGRADE, protocol.clone());
         }
-        let seen = Arc::new(Seen::new(Idle::new(self.limits.idle)));
-        let body = match self.rewrite_history(&known.path, &mut head.headers, body, &seen).await {
-            Ok(body) => body,
-            Err(fault) => return Err((fault, known)),
+        let seen = Arc::new(Seen::new(Idle::new(self.limits.idle), decode::encoding(&head.headers)));
+        let body = match body {
+            Ok(whole) => {
+                head.headers.insert(CONTENT_LENGTH, whole.len().into());
+                seen.keep(&whole);
+                RequestBody::Whole(Full::new(whole))
+            }
+            Err(body) => {
+                RequestBody::Passing { body, seen: Arc::clone(&seen), left: self.limits.body, is_kept: known.is_split }
+            }
         };
-        let body = body.unwrap_or_else(|body| RequestBody::Passing {
-            body,
-            seen: Arc::clone(&seen),
-            left: self.limits.body,
-            is_kept: known.is_split,
-        });
-        let asking = self.client.request(Request::from_parts(head, body));
+        let asking = questions.client.request(Request::from_parts(head, body));
         let answer = tokio::select! {
             answer = asking => answer,
             () = seen.idle.wait() => {
-                return Err((Fault::new(StatusCode::GATEWAY_TIMEOUT, "the model's server has not answered in time"), known));
+                return Err(if seen.waits.load(Ordering::Acquire) {
+                    too_late()
+                } else {
+                    Fault::new(StatusCode::GATEWAY_TIMEOUT, "the model's server has not answered in time")
+                });
             }
         };
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(error) => {
-                if seen.is_too_long.load(Ordering::Acquire) {
-                    return Err((self.too_long(), known));
-                }
-                self.chooser.forget();
-                known.report.fields["cause"] = upstream::reason(&error).into();
-                return Err((upstream::fault(&error), known));
+        let answer = answer.map_err(|error| {
+            known.report.fields["cause"] = upstream::reason(&error).into();
+            if seen.is_too_long.load(Ordering::Acquire) {
+                return self.too_long();
             }
-        };
-        Ok(self.pass(answer, known, &seen, upgraded).await)
+            if let Some(broken) = *seen.broken.lock().unwrap_or_else(PoisonError::into_inner) {
+                return Fault::of_broken(broken);
+            }
+            server.chooser.forget();
+            upstream::fault(&error)
+        })?;
+        Ok(Reached { server, answer, seen, upgraded })
     }
 
-    /// Returns the server of a request, if it has one.
-    fn check(&self, request: &Request<Incoming>) -> Result<http::Uri, Fault> {
+    /// Checks what is known of a request before its body.
+    fn check(&self, client: &Client, request: &mut Request<Incoming>) -> Result<(), Fault> {
         if request.method() == Method::CONNECT {
-            return Err(Fault::new(StatusCode::METHOD_NOT_ALLOWED, "this proxy is for one server alone"));
+            return Err(Fault::new(StatusCode::METHOD_NOT_ALLOWED, "this proxy is for its servers alone"));
         }
-        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
-        let uri = path.starts_with('/').then(|| self.upstream.uri(path)).flatten();
-        let uri = uri.ok_or_else(|| Fault::new(StatusCode::BAD_REQUEST, "the path of the request cannot be read"))?;
+        self.guard.check_host(request, client.is_local)?;
+        let method = request.method().clone();
+        self.guard.check_key(&method, request.headers_mut())?;
         let length = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if length.is_some_and(|length| length > self.limits.body) {
-            return Err(self.too_long());
+        if length.is_some_and(|length| length > self.limits.body) { Err(self.too_long()) } else { Ok(()) }
+    }
+
+    /// Reads a body to its end, unless it has been.
+    async fn read(&self, body: Result<Bytes, Incoming>) -> Result<Bytes, Fault> {
+        let body = match body {
+            Ok(whole) => return Ok(whole),
+            Err(body) => body,
+        };
+        let reading = Limited::new(body, self.most()).collect();
+        match tokio::time::timeout(self.limits.idle, reading).await {
+            Ok(Ok(body)) => Ok(body.to_bytes()),
+            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(self.too_long()),
+            Ok(Err(error)) => Err(Fault::of_broken(Broken::of(&*error))),
+            Err(_) => Err(too_late()),
         }
-        Ok(uri)
+    }
+
+    /// Returns the most bytes of a request.
+    fn most(&self) -> usize {
+        usize::try_from(self.limits.body).unwrap_or(usize::MAX)
     }
 
     fn too_long(&self) -> Fault {
@@ -194,25 +344,15 @@ impl Exchanges {
         Fault::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    /// Puts the thinking of earlier turns where the server reads it. Returns the body as it is if its requests need no change.
+    /// Puts the thinking of earlier turns where the server reads it. Returns the body as it came if that changes nothing.
     async fn rewrite_history(
         &self,
-        path: &str,
+        options: &history::Options,
         headers: &mut HeaderMap,
-        body: Incoming,
-        seen: &Seen,
-    ) -> Result<Result<RequestBody, Incoming>, Fault> {
-        let options = history::Format::of_path(path).and_then(|format| self.history.as_ref()?.options(format));
-        let Some(options) = options.filter(|_| is_plain(headers)) else { return Ok(Err(body)) };
-        let most = usize::try_from(self.limits.body).unwrap_or(usize::MAX);
-        let reading = tokio::time::timeout(self.limits.idle, Limited::new(body, most).collect());
-        let body = match reading.await {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => return Err(self.too_long()),
-            Ok(Err(_)) => return Err(Fault::new(StatusCode::BAD_REQUEST, "the request has broken off")),
-            Err(_) => return Err(Fault::new(StatusCode::REQUEST_TIMEOUT, "the request has not come in time")),
-        };
-        let out = match history::rewrite(&body, options) {
+        body: Bytes,
+    ) -> Result<Bytes, Fault> {
+        let text = decode::text(&decode::encoding(headers), body.clone(), self.most()).await;
+        let out = match history::rewrite(&text, options) {
             Ok((out, report)) => {
                 if report.outcome != Outcome::Read {
                     log::warn(
@@ -225,37 +365,34 @@ impl Exchanges {
                         json!({"messages": report.refused}),
                     );
                 }
-                Bytes::from(out)
+                out
             }
             Err(error) => return Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())),
         };
-        if out != body {
-            headers::remove_of_the_body(headers);
+        if out == text {
+            return Ok(body);
         }
-        headers.insert(CONTENT_LENGTH, out.len().into());
-        seen.keep(&out);
-        seen.idle.moved();
-        Ok(Ok(RequestBody::Whole(Full::new(out))))
+        headers::remove_of_the_body(headers);
+        headers.remove(CONTENT_ENCODING);
+        Ok(out.into())
     }
 
     /// Makes the server's answer the client's.
-    async fn pass(
-        &self,
-        answer: Response<Incoming>,
-        mut known: Known,
-        seen: &Seen,
-        upgraded: Option<hyper::upgrade::OnUpgrade>,
-    ) -> Response<Answer> {
-        let (mut head, body) = answer.into_parts();
+    async fn pass(&self, reached: Reached<'_>, mut known: Known) -> Response<Answer> {
+        let (mut head, body) = reached.answer.into_parts();
         head.version = Version::default();
         let status = head.status;
         let protocol = headers::remove_hop_by_hop(&mut head.headers);
         if status == StatusCode::SWITCHING_PROTOCOLS {
-            return self.switch(head, body, known, protocol, upgraded);
+            return self.switch(head, body, known, protocol, reached.upgraded);
         }
         head.extensions = http::Extensions::new();
-        let split = self.split(&mut head.headers, status, body, &mut known, seen).await;
-        let (source, rewriter) = split.unwrap_or_else(|body| (Source::Server(body), None));
+        if body.is_end_stream() {
+            // Nobody asks for its end.
+            known.report.end = End::Complete;
+        }
+        let split = self.split(&mut head.headers, status, body, &mut known, reached.server, &reached.seen).await;
+        let (source, rewriter) = split.unwrap_or_else(|source| (source, None));
         known.report.status = Some(status);
         let answer = Answer::new(source, known.left, self.limits.idle, Some(known.report));
         Response::from_parts(
@@ -274,27 +411,49 @@ impl Exchanges {
         status: StatusCode,
         body: Incoming,
         known: &mut Known,
+        server: &Server,
         seen: &Seen,
-    ) -> Result<(Source<Incoming>, Option<Rewriter>), Incoming> {
+    ) -> Result<(Source<Incoming>, Option<Rewriter>), Source<Incoming>> {
+        if !known.is_split || status != StatusCode::OK {
+            return Err(Source::Server(body));
+        }
+        let passes = |why: &str, what: &str| log::warn("an answer passes as it came", json!({"why": why, "it": what}));
         let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
-        let exchange = Exchange::new().status(status.as_u16().into()).path(&known.path).formats(self.formats);
-        let Some(kind) = wants(&exchange.content_type(kind)).filter(|_| known.is_split) else { return Err(body) };
-        let encodings = headers.get_all(CONTENT_ENCODING).iter().filter_map(|encoding| encoding.to_str().ok());
-        let encoding = encodings.collect::<Vec<_>>().join(", ");
-        let source = if is_plain(headers) {
+        let exchange = Exchange::new().status(status.as_u16().into()).path(&known.path).formats(server.formats);
+        let Some(body_kind) = wants(&exchange.content_type(kind)) else {
+            passes("its content type is none that is read", &String::from_utf8_lossy(kind));
+            return Err(Source::Server(body));
+        };
+        let encoding = decode::encoding(headers);
+        let mut source = if decode::is_plain(&encoding) {
             Source::Server(body)
         } else {
             match Decoded::new(&encoding, body) {
                 Ok(decoded) => Source::Decoded(decoded),
                 Err(body) => {
-                    log::warn("an answer passes as it came: its encoding is not known", json!({"encoding": encoding}));
-                    return Err(body);
+                    passes("its encoding is not known", &encoding);
+                    return Err(Source::Server(body));
                 }
             }
         };
-        let asked = seen.read((self.thinking == Thinking::Request).then_some(&known.path));
-        let choice = self.chooser.choose(asked.model.as_deref()).await;
-        let rewriter = self.rewriter(&choice, asked, kind);
+        let mut is_read = true;
+        if body_kind == Body::Json {
+            // Its type says little: its first bytes say whether it is read.
+            let (begun, first) = source.begin(self.limits.idle).await;
+            (source, is_read) = (begun, is_answer(&first));
+        }
+        if !is_read {
+            passes("it begins like no answer", &String::from_utf8_lossy(kind));
+            if !decode::is_plain(&encoding) {
+                headers::remove_of_the_body(headers);
+                headers.remove(CONTENT_ENCODING);
+            }
+            return Err(source);
+        }
+        let path = (server.thinking == Thinking::Request).then_some(&*known.path);
+        let asked = seen.read(path, self.limits.tools).await;
+        let choice = server.chooser.choose(asked.model.as_deref()).await;
+        let rewriter = self.rewriter(server, &choice, asked, body_kind);
         headers::remove_of_the_body(headers);
         headers.remove(CONTENT_ENCODING);
         if let Ok(name) = choice.dialect.name().parse() {
@@ -307,7 +466,7 @@ impl Exchanges {
                 Ok((source, Some(rewriter)))
             }
             Err(error) => {
-                log::warn("an answer passes as it came", json!({"error": error.to_string()}));
+                passes("it cannot be split", &error.to_string());
                 headers.remove(&headers::DIALECT);
                 Ok((source, None))
             }
@@ -316,17 +475,18 @@ impl Exchanges {
 
     fn rewriter(
         &self,
+        server: &Server,
         choice: &Choice,
         asked: Asked,
-        kind: aside::sse::Body,
+        kind: Body,
     ) -> Result<(Rewriter, Option<String>), aside::Error> {
-        let mut options = self.options.clone().body(kind);
+        let mut options = server.options.clone().body(kind);
         if let Some(thinking) = asked.thinking {
             options = options.thinking(thinking);
         }
         let mut rewriter = Rewriter::new(&choice.dialect, &options)?;
         // A start that this dialect does not have is one of a template that it does not fit: the dialect's own is right.
-        let _ = rewriter.use_dialect(None, self.starts.of(asked.thinks, choice.start));
+        let _ = rewriter.use_dialect(None, server.starts.of(asked.thinks, choice.start));
         // A prompt can make a model write any call: without tools in the request, none is one.
         let tools = match asked.tools {
             Some(Ok(tools)) => Arc::new(tools),
@@ -351,7 +511,7 @@ impl Exchanges {
     ) -> Response<Answer> {
         let (Some(client), Some(protocol)) = (upgraded, protocol) else {
             let message = "the model's server has changed to a protocol that was not asked for";
-            return self.own(&Fault::new(StatusCode::BAD_GATEWAY, message), known);
+            return self.refuse(&Fault::new(StatusCode::BAD_GATEWAY, message), known);
         };
         head.headers.insert(http::header::CONNECTION, http::HeaderValue::from_static("upgrade"));
         head.headers.insert(UPGRADE, protocol);
@@ -369,8 +529,22 @@ impl Exchanges {
     }
 }
 
-/// Returns whether a body is not compressed.
-fn is_plain(headers: &HeaderMap) -> bool {
-    let plain = |encoding: &[u8]| encoding.is_empty() || encoding.eq_ignore_ascii_case(b"identity");
-    headers.get_all(CONTENT_ENCODING).iter().all(|encoding| plain(encoding.as_bytes().trim_ascii()))
+/// Returns the answer to a client that stops in its request.
+fn too_late() -> Fault {
+    Fault::new(StatusCode::REQUEST_TIMEOUT, "the request has not come in time")
+}
+
+/// Returns whether a body is that of a form, such as one with a recording, which has its model in a part.
+fn is_of_parts(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
+    kind.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case(b"multipart/"))
+}
+
+/// Returns whether a body that begins so is JSON or a stream of events. Blanks keep a connection open, and either may follow.
+fn is_answer(first: &[u8]) -> bool {
+    let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+    let text = first.trim_ascii_start();
+    let field = text.split(|byte| matches!(byte, b':' | b'\n' | b'\r')).next().unwrap_or_default();
+    let is_field = |name: &[u8]| field == name || text.len() == field.len() && name.starts_with(field);
+    !first.is_empty() && (text.first().is_none_or(|byte| *byte == b'{') || FIELDS.iter().any(|name| is_field(name)))
 }

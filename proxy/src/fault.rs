@@ -2,9 +2,12 @@
 //! that clients show the message.
 
 use aside::sse::{Exchange, Formats, request_hint};
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 use serde_json::json;
+
+use crate::report::End;
+use crate::request::Broken;
 
 /// The formats with their names in logs and metrics.
 const NAMES: [(Formats, &str); 5] = [
@@ -26,11 +29,23 @@ pub fn format_of(path: &str) -> &'static str {
 pub struct Fault {
     pub status: StatusCode,
     pub message: String,
+    /// Whose fault it is.
+    pub end: End,
 }
 
 impl Fault {
     pub fn new(status: StatusCode, message: impl Into<String>) -> Fault {
-        Fault { status, message: message.into() }
+        let end = if status.is_client_error() { End::Refused } else { End::ServerNotReached };
+        Fault { status, message: message.into(), end }
+    }
+
+    /// Returns the answer to a request that has no end.
+    pub fn of_broken(broken: Broken) -> Fault {
+        let fault = Fault::new(StatusCode::BAD_REQUEST, "the request has broken off");
+        match broken {
+            Broken::Left => Fault { end: End::ClientLeft, ..fault },
+            Broken::Wrong => fault,
+        }
     }
 
     /// Returns the body, in the shape of a format's errors.
@@ -42,6 +57,9 @@ impl Fault {
                 let kind = match self.status {
                     StatusCode::PAYLOAD_TOO_LARGE => "request_too_large",
                     StatusCode::GATEWAY_TIMEOUT => "timeout_error",
+                    StatusCode::UNAUTHORIZED => "authentication_error",
+                    StatusCode::FORBIDDEN => "permission_error",
+                    StatusCode::NOT_FOUND => "not_found_error",
                     _ if is_clients => "invalid_request_error",
                     _ => "api_error",
                 };
@@ -50,19 +68,27 @@ impl Fault {
             "ollama" => json!({"error": message}),
             _ => {
                 let kind = if is_clients { "invalid_request_error" } else { "server_error" };
-                json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
+                let code = match self.status {
+                    StatusCode::UNAUTHORIZED => Some("invalid_api_key"),
+                    StatusCode::NOT_FOUND => Some("model_not_found"),
+                    _ => None,
+                };
+                json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
             }
         };
         body.to_string()
     }
+}
 
-    /// Returns the answer without its body.
-    pub fn head(&self) -> Response<()> {
-        let mut head = Response::new(());
-        *head.status_mut() = self.status;
-        head.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        head
+/// Returns an answer without its body, which is JSON.
+pub fn head(status: StatusCode) -> Response<()> {
+    let mut head = Response::new(());
+    *head.status_mut() = status;
+    head.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if status == StatusCode::UNAUTHORIZED {
+        head.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
+    head
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! The headers of both ways, as RFC 9110 requires for a proxy: those of one connection are not forwarded, and those that say
 //! where a request came from are added.
 
-use std::net::IpAddr;
-
 use http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
     TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Version};
+
+use crate::exchange::Client;
 
 /// Headers that concern one connection alone, apart from those that `Connection` names.
 static HOP_BY_HOP: [HeaderName; 9] = [
@@ -34,6 +34,7 @@ static OF_THE_BODY: [HeaderName; 6] = [
 
 pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub static DIALECT: HeaderName = HeaderName::from_static("x-aside-dialect");
+pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 static FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -65,8 +66,9 @@ pub fn remove_of_the_body(headers: &mut HeaderMap) {
 }
 
 /// Makes the headers of a request those of the request to the server.
-pub fn forward(headers: &mut HeaderMap, version: Version, authority: Option<&str>, client: IpAddr, is_split: bool) {
-    let client = client.to_canonical().to_string();
+pub fn forward(headers: &mut HeaderMap, version: Version, authority: Option<&str>, client: &Client, is_split: bool) {
+    let proto = if client.is_encrypted { "https" } else { "http" };
+    let client = client.address.to_canonical().to_string();
     let before = headers.get_all(&FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
     let chain: Vec<&str> = before.chain([client.as_str()]).collect();
     set(headers, &FORWARDED_FOR, &chain.join(", "));
@@ -75,7 +77,7 @@ pub fn forward(headers: &mut HeaderMap, version: Version, authority: Option<&str
         headers.insert(&FORWARDED_HOST, host);
     }
     if !headers.contains_key(&FORWARDED_PROTO) {
-        headers.insert(&FORWARDED_PROTO, HeaderValue::from_static("http"));
+        headers.insert(&FORWARDED_PROTO, HeaderValue::from_static(proto));
     }
     let hop = match version {
         Version::HTTP_2 => "2 aside",
@@ -128,6 +130,8 @@ pub fn trace(headers: &HeaderMap) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn headers(lines: &[(&str, &str)]) -> HeaderMap {
@@ -168,7 +172,13 @@ mod tests {
             headers(&[("host", "me:1"), ("x-forwarded-for", "9.9.9.9"), ("accept-encoding", "gzip"), ("via", "1.0 a")]);
         map.append(COOKIE, "a=1".parse().unwrap());
         map.append(COOKIE, "b=2".parse().unwrap());
-        forward(&mut map, Version::HTTP_11, None, "::ffff:10.0.0.1".parse().unwrap(), true);
+        let client = Client {
+            address: "::ffff:10.0.0.1".parse().unwrap(),
+            is_local: true,
+            is_encrypted: false,
+            flushes: Arc::default(),
+        };
+        forward(&mut map, Version::HTTP_11, None, &client, true);
         let wanted = [
             ("x-forwarded-for", "9.9.9.9, 10.0.0.1"),
             ("accept-encoding", "identity"),

@@ -1,14 +1,15 @@
 //! The proxy of `aside proxy`, for a server that sends a model's thinking and tool calls as content: clients get both in separate
 //! fields. Everything else passes unchanged.
 //!
-//! [`Settings`] are what a user writes, in flags, a file and the environment. [`Config`] is made of them once, with everything that
-//! can be wrong checked. [`Proxy`] listens and serves until its owner ends it; [`run`] does so until a signal ends the process.
+//! [`Settings`] are what a user writes, in flags, a file and the environment. [`Config`] is made of them, with everything that
+//! can be wrong checked. [`Proxy`] listens and serves until its owner ends it; [`run`] does so until a signal ends the process, and
+//! makes a new [`Config`] at SIGHUP.
 //!
 //! ```no_run
 //! use aside_proxy::{Config, Settings, run};
 //!
 //! let settings = Settings { upstream: Some("http://127.0.0.1:8080".into()), ..Settings::default() };
-//! run(Config::new(&settings)?)?;
+//! run(|| Config::new(&settings))?;
 //! # Ok::<(), aside_proxy::Error>(())
 //! ```
 
@@ -24,6 +25,7 @@ mod decode;
 mod error;
 mod exchange;
 mod fault;
+mod guard;
 mod headers;
 mod log;
 mod metrics;
@@ -33,12 +35,13 @@ mod request;
 mod serve;
 mod settings;
 mod socket;
+mod tls;
 mod upstream;
 
 pub use config::Config;
 pub use error::Error;
 pub use serve::{Proxy, run};
-pub use settings::{Field, Format, ResponsesAs, Settings, StartAt, Thinking};
+pub use settings::{Field, Format, ResponsesAs, Settings, StartAt, Thinking, Upstreams};
 
 #[doc(hidden)]
 pub mod fuzz {

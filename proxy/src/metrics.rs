@@ -1,7 +1,7 @@
 //! Counters for `/metrics`. Their labels have values from lists of the program's own, so that no client can make new ones.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 use aside::sse::Stats;
@@ -36,6 +36,8 @@ pub struct Metrics {
     pub errors: Family<Kind, Counter>,
     pub first_byte: Histogram,
     pub rewriter: Counter<f64, AtomicU64>,
+    /// Whether the proxy ends what is still open.
+    pub is_over: AtomicBool,
 }
 
 impl Metrics {
@@ -50,6 +52,7 @@ impl Metrics {
             errors: Family::default(),
             first_byte: Histogram::new(exponential_buckets(0.005, 2.0, 16)),
             rewriter: Counter::default(),
+            is_over: AtomicBool::new(false),
             registry: Registry::default(),
         };
         registry.register(

@@ -1,6 +1,7 @@
 //! The counts and the log line of an exchange. They are written when the report is dropped, however the exchange has ended.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use aside::sse::Stats;
@@ -19,6 +20,8 @@ pub enum End {
     ServerDied,
     ServerNotReached,
     Refused,
+    /// The proxy has ended before it.
+    Drained,
 }
 
 impl End {
@@ -29,6 +32,7 @@ impl End {
             End::ServerDied => "server_died",
             End::ServerNotReached => "server_not_reached",
             End::Refused => "refused",
+            End::Drained => "drained",
         }
     }
 }
@@ -71,6 +75,9 @@ fn seconds(time: Duration) -> f64 {
 
 impl Drop for Report {
     fn drop(&mut self) {
+        if self.end == End::ClientLeft && self.metrics.is_over.load(Ordering::Relaxed) {
+            self.end = End::Drained;
+        }
         let end = self.end.name();
         if self.end != End::Complete {
             self.metrics.error(end);

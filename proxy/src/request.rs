@@ -1,6 +1,7 @@
 //! The body of a request on its way to the server. A part of it is kept, because it says which model is asked, whether it is to think,
 //! and which tools it may call.
 
+use std::io::ErrorKind;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,11 +16,12 @@ use hyper::body::Incoming;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::decode;
 use crate::error::Error;
 use crate::socket::Idle;
 
 /// The most bytes of a request that are kept to be read.
-const MOST_READ: usize = 8 << 20;
+pub const MOST_READ: usize = 8 << 20;
 
 /// The longest name of a model.
 const MOST_MODEL: usize = 256;
@@ -29,18 +31,44 @@ const MOST_MODEL: usize = 256;
 pub struct Seen {
     pub idle: Idle,
     pub is_too_long: AtomicBool,
+    /// Whether the client has not sent the rest yet, while the server waits for it.
+    pub waits: AtomicBool,
+    /// The way in which the client ended its request before its end.
+    pub broken: Mutex<Option<Broken>>,
+    encoding: String,
     kept: Mutex<Vec<u8>>,
 }
 
+/// Why a request has no end.
+#[derive(Clone, Copy, Debug)]
+pub enum Broken {
+    /// The client has left.
+    Left,
+    /// Its bytes break the rules of HTTP.
+    Wrong,
+}
+
+impl Broken {
+    /// Returns what an error of the client's connection says.
+    pub fn of(error: &(dyn std::error::Error + 'static)) -> Broken {
+        let cause = std::iter::successors(Some(error), |error| error.source());
+        let kinds = cause.filter_map(|error| error.downcast_ref::<std::io::Error>()).map(std::io::Error::kind);
+        let is_wrong = |kind| matches!(kind, ErrorKind::InvalidInput | ErrorKind::InvalidData);
+        if kinds.into_iter().any(is_wrong) { Broken::Wrong } else { Broken::Left }
+    }
+}
+
 impl Seen {
-    pub fn new(idle: Idle) -> Seen {
-        Seen { idle, is_too_long: AtomicBool::new(false), kept: Mutex::default() }
+    pub fn new(idle: Idle, encoding: String) -> Seen {
+        let (is_too_long, waits) = (AtomicBool::new(false), AtomicBool::new(false));
+        Seen { idle, is_too_long, waits, broken: Mutex::default(), encoding, kept: Mutex::default() }
     }
 
     /// Returns the request's data about its answer, as far as it has passed. If a path is given, it also says whether a client of
-    /// that path wants the thinking.
-    pub fn read(&self, path: Option<&str>) -> Asked {
-        Asked::read(path, &std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner)))
+    /// that path wants the thinking. A list of tools of more than `max_tools` bytes is an error.
+    pub async fn read(&self, path: Option<&str>, max_tools: usize) -> Asked {
+        let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+        Asked::read(path, max_tools, &decode::text(&self.encoding, kept.into(), MOST_READ).await)
     }
 
     pub fn keep(&self, bytes: &[u8]) {
@@ -65,8 +93,13 @@ impl Body for RequestBody {
             RequestBody::Whole(body) => return Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
             RequestBody::Passing { body, seen, left, is_kept } => (body, seen, left, *is_kept),
         };
-        let frame = ready!(Pin::new(body).poll_frame(cx));
+        let frame = Pin::new(body).poll_frame(cx);
+        seen.waits.store(frame.is_pending(), Ordering::Release);
+        let frame = ready!(frame);
         seen.idle.moved();
+        if let Some(Err(error)) = &frame {
+            *seen.broken.lock().unwrap_or_else(PoisonError::into_inner) = Some(Broken::of(error));
+        }
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
         {
@@ -128,21 +161,27 @@ struct Fields<'a> {
     think: Option<&'a RawValue>,
 }
 
+/// Returns the model that a request asks for.
+pub fn model(body: &[u8]) -> Option<String> {
+    match request_model(body, &mut [0; MOST_MODEL]) {
+        RequestModel::Found(model) => Some(model.to_owned()),
+        RequestModel::More | RequestModel::None => None,
+    }
+}
+
 fn value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 
 impl Asked {
-    fn read(path: Option<&str>, body: &[u8]) -> Asked {
-        let mut room = [0; MOST_MODEL];
-        let model = match request_model(body, &mut room) {
-            RequestModel::Found(model) => Some(model.to_owned()),
-            RequestModel::More | RequestModel::None => None,
-        };
+    fn read(path: Option<&str>, max_tools: usize, body: &[u8]) -> Asked {
+        let model = model(body);
         // A request that was not read to its end decides nothing.
         let fields: Fields<'_> = serde_json::from_slice(body).unwrap_or_default();
         let tools = fields.tools.filter(|tools| tools.get() != "null");
-        let tools = tools.map(|tools| Tools::read(tools.get()).map_err(|error| error.to_string()));
+        let read =
+            |tools: &RawValue| Tools::read_up_to(tools.get(), Some(max_tools)).map_err(|error| error.to_string());
+        let tools = tools.map(read);
         let thinking = path.map(|path| request_thinking(&Exchange::new().path(path), body));
         Asked { model, thinks: thinks(&fields), thinking, tools }
     }
@@ -185,7 +224,7 @@ mod tests {
     use super::Asked;
 
     fn thinks(body: &str) -> Option<bool> {
-        Asked::read(None, body.as_bytes()).thinks
+        Asked::read(None, 1000, body.as_bytes()).thinks
     }
 
     #[test]
@@ -210,10 +249,10 @@ mod tests {
 
     #[test]
     fn the_model_and_the_tools() {
-        let asked = Asked::read(None, br#"{"model":"a\/b","tools":[{"name":"f"}]}"#);
+        let asked = Asked::read(None, 1000, br#"{"model":"a\/b","tools":[{"name":"f"}]}"#);
         assert_eq!(asked.model.as_deref(), Some("a/b"));
         assert!(asked.tools.unwrap().unwrap().has("f"));
-        assert!(Asked::read(None, br#"{"tools":null}"#).tools.is_none());
-        assert!(Asked::read(None, br#"{"tools":{}}"#).tools.unwrap().is_err());
+        assert!(Asked::read(None, 1000, br#"{"tools":null}"#).tools.is_none());
+        assert!(Asked::read(None, 1000, br#"{"tools":{}}"#).tools.unwrap().is_err());
     }
 }

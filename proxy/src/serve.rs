@@ -1,16 +1,18 @@
-//! Listens, accepts, and ends: at the first signal when the streams that are open have ended, at the second at once.
+//! Listens, accepts, and ends: at the first signal when the streams that are open have ended or their time is over, at the second at once.
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -27,10 +29,31 @@ use crate::socket::{Flushes, Socket, Streams};
 pub struct Proxy {
     /// Where clients connect.
     pub address: SocketAddr,
-    /// Where `/healthz` and `/metrics` are.
+    /// Where `/healthz`, `/readyz` and `/metrics` are.
     pub admin: Option<SocketAddr>,
-    end: watch::Sender<bool>,
+    /// The settings of both.
+    listens: (String, Option<String>),
+    current: Arc<Current>,
+    phase: watch::Sender<Phase>,
     serving: JoinHandle<()>,
+}
+
+/// How far the proxy is on its way to its end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Serves,
+    /// No client is accepted, and what is open may end.
+    Drains,
+    Over,
+}
+
+/// The exchanges that the settings of now make. SIGHUP replaces them, and each request keeps those that it began with.
+struct Current(Mutex<Arc<Exchanges>>);
+
+impl Current {
+    fn get(&self) -> Arc<Exchanges> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Proxy {
@@ -48,37 +71,72 @@ impl Proxy {
             let address = listener.local_addr().map_err(fault)?;
             Ok((listener, address))
         };
+        let listens = (config.listen.clone(), config.admin.clone());
         let (listener, address) = listen("listen", &config.listen)?;
         let admin = config.admin.as_deref().map(|address| listen("admin", address)).transpose()?;
-        let metrics = Metrics::new();
-        log::info("listening", json!({"address": address.to_string(), "upstream": config.upstream.authority.as_str()}));
-        let (end, ended) = watch::channel(false);
+        let upstream: Vec<_> = config.servers.iter().map(|server| server.upstream.authority.as_str()).collect();
+        log::info("listening", json!({"address": address.to_string(), "upstream": upstream.join(", ")}));
+        let (phase, phases) = watch::channel(Phase::Serves);
+        let exchanges = Arc::new(Exchanges::new(config, Metrics::new())?);
+        begin(&exchanges);
+        let current = Arc::new(Current(Mutex::new(exchanges)));
         let admin = admin.map(|(listener, address)| {
-            tokio::spawn(serve_admin(listener, Arc::clone(&metrics), ended.clone()));
+            tokio::spawn(serve_admin(listener, Arc::clone(&current), phases.clone()));
             address
         });
-        let exchanges = Arc::new(Exchanges::new(config, metrics)?);
-        tokio::spawn({
-            let exchanges = Arc::clone(&exchanges);
-            async move { exchanges.chooser.begin().await }
-        });
-        let serving = tokio::spawn(serve(listener, exchanges, ended));
-        Ok(Proxy { address, admin, end, serving })
+        let serving = tokio::spawn(serve(listener, Arc::clone(&current), phases));
+        Ok(Proxy { address, admin, listens, current, phase, serving })
     }
 
-    /// Accepts no more, and returns when all exchanges have ended.
+    /// Serves later requests by other settings. Those that are open, and the addresses, stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// A dialect is missing in the library.
+    pub fn reload(&self, config: Config) -> Result<(), Error> {
+        if self.listens != (config.listen.clone(), config.admin.clone()) {
+            log::warn("listen and admin stay as they were: they need a restart", json!({}));
+        }
+        let exchanges = Arc::new(Exchanges::new(config, Arc::clone(&self.current.get().metrics))?);
+        begin(&exchanges);
+        *self.current.0.lock().unwrap_or_else(PoisonError::into_inner) = exchanges;
+        Ok(())
+    }
+
+    /// Accepts no more, and returns when all exchanges have ended, or have been ended after the time that the settings give them.
     pub async fn end(self) {
-        let _ = self.end.send(true);
-        let _ = self.serving.await;
+        let _ = self.phase.send(Phase::Drains);
+        let exchanges = self.current.get();
+        match exchanges.limits.drain {
+            None => drop(self.serving.await),
+            Some(limit) => {
+                let mut serving = self.serving;
+                if tokio::time::timeout(limit, &mut serving).await.is_err() {
+                    log::warn("the open streams break off: their time is over", json!({"seconds": limit.as_secs()}));
+                    exchanges.metrics.is_over.store(true, Ordering::Relaxed);
+                    let _ = self.phase.send(Phase::Over);
+                    let _ = serving.await;
+                }
+            }
+        }
+        let _ = self.phase.send(Phase::Over);
     }
 }
 
+/// Asks the servers, so that the log says what is known of them.
+fn begin(exchanges: &Arc<Exchanges>) {
+    let exchanges = Arc::clone(exchanges);
+    tokio::spawn(async move { exchanges.begin().await });
+}
+
 /// Serves with a log on standard error until SIGTERM or an interrupt, then ends when the open streams have; at a second signal, at once.
+/// `load` makes the settings, at the start and at each SIGHUP; if they are wrong then, nothing changes.
 ///
 /// # Errors
 ///
-/// An address cannot be listened on, or the system refuses threads.
-pub fn run(config: Config) -> Result<(), Error> {
+/// The settings are wrong, an address cannot be listened on, or the system refuses threads.
+pub fn run(load: impl Fn() -> Result<Config, Error>) -> Result<(), Error> {
+    let config = load()?;
     log::turn_on();
     raise_limit_of_files();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -86,37 +144,57 @@ pub fn run(config: Config) -> Result<(), Error> {
     runtime.block_on(async {
         let mut signals = Signals::new().map_err(|error| Error::new(format!("no signals: {error}")))?;
         let proxy = Proxy::start(config)?;
-        signals.next().await;
+        while signals.next().await == Signal::Reload {
+            match load().and_then(|config| proxy.reload(config)) {
+                Ok(()) => log::info("the settings have been read again", json!({})),
+                Err(error) => log::warn("the settings stay as they were", json!({"error": error.to_string()})),
+            }
+        }
         log::info("ending", json!({"how": "when the open streams have ended; at once with a second signal"}));
         tokio::select! {
             () = proxy.end() => {}
-            () = signals.next() => {}
+            () = async { while signals.next().await == Signal::Reload {} } => {}
         }
         log::info("ended", json!({}));
         Ok(())
     })
 }
 
-/// The signals that ask the process to end.
+/// The wish of a signal.
+#[derive(PartialEq, Eq)]
+enum Signal {
+    End,
+    #[cfg(unix)]
+    Reload,
+}
+
+/// The signals that the process waits for.
 struct Signals {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    hangup: tokio::signal::unix::Signal,
 }
 
 impl Signals {
     #[cfg(unix)]
     fn new() -> io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Signals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
     }
 
     #[cfg(unix)]
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Signal {
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => Signal::End,
+            _ = self.interrupt.recv() => Signal::End,
+            _ = self.hangup.recv() => Signal::Reload,
         }
     }
 
@@ -126,11 +204,12 @@ impl Signals {
     }
 
     #[cfg(not(unix))]
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Signal {
         // Without signals there is nothing to wait for.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        Signal::End
     }
 }
 
@@ -147,12 +226,16 @@ fn raise_limit_of_files() {
     }
 }
 
-/// Accepts the next connection, or returns `None` at the end.
-async fn accept(listener: &TcpListener, ended: &mut watch::Receiver<bool>) -> Option<(TcpStream, SocketAddr)> {
+/// Accepts the next connection, or returns `None` from a phase on.
+async fn accept(
+    listener: &TcpListener,
+    phases: &mut watch::Receiver<Phase>,
+    last: Phase,
+) -> Option<(TcpStream, SocketAddr)> {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = ended.wait_for(|ended| *ended) => return None,
+            _ = phases.wait_for(|phase| *phase >= last) => return None,
         };
         match accepted {
             Ok(accepted) => return Some(accepted),
@@ -165,31 +248,69 @@ async fn accept(listener: &TcpListener, ended: &mut watch::Receiver<bool>) -> Op
     }
 }
 
-async fn serve(listener: TcpListener, exchanges: Arc<Exchanges>, mut ended: watch::Receiver<bool>) {
-    let limits = exchanges.limits;
-    let builder = Arc::new(builder(&limits));
+async fn serve(listener: TcpListener, current: Arc<Current>, mut phases: watch::Receiver<Phase>) {
     let graceful = GracefulShutdown::new();
-    while let Some((stream, client)) = accept(&listener, &mut ended).await {
+    let is_local = is_local(&listener);
+    while let Some((stream, client)) = accept(&listener, &mut phases, Phase::Drains).await {
         // Pieces are small, and wait for nothing.
         let _ = stream.set_nodelay(true);
-        let flushes = Arc::new(Flushes::default());
-        let socket = Socket::new(stream, Arc::clone(&flushes), limits.connect, limits.idle);
-        let exchanges = Arc::clone(&exchanges);
-        let service = service_fn(move |request| {
-            let client = Client { address: client.ip(), flushes: Arc::clone(&flushes) };
-            let exchanges = Arc::clone(&exchanges);
-            async move { Ok::<_, Infallible>(exchanges.answer(client, request).await) }
-        });
-        let watcher = graceful.watcher();
-        let builder = Arc::clone(&builder);
+        let (current, watcher, mut phases) = (Arc::clone(&current), graceful.watcher(), phases.clone());
         tokio::spawn(async move {
-            let connection = builder.serve_connection_with_upgrades(TokioIo::new(socket), service).into_owned();
-            // Its exchanges have logged how they ended.
-            let _ = watcher.watch(connection).await;
+            let over = async {
+                if phases.wait_for(|phase| *phase == Phase::Over).await.is_err() {
+                    // The owner has left its connections alone.
+                    std::future::pending::<()>().await;
+                }
+            };
+            let (tls, limit) = {
+                let exchanges = current.get();
+                (exchanges.tls.clone(), exchanges.limits.connect)
+            };
+            let connection = async {
+                let Some(tls) = tls else {
+                    return connection(stream, client.ip(), is_local, false, current, watcher).await;
+                };
+                // A client that fails here has sent no request that could be logged.
+                if let Ok(Ok(stream)) = tokio::time::timeout(limit, tls.accept(stream)).await {
+                    connection(stream, client.ip(), is_local, true, current, watcher).await;
+                }
+            };
+            tokio::select! {
+                () = connection => {}
+                () = over => {}
+            }
         });
     }
     drop(listener);
     graceful.shutdown().await;
+}
+
+/// Returns whether only this machine can reach a listener.
+fn is_local(listener: &TcpListener) -> bool {
+    listener.local_addr().is_ok_and(|address| address.ip().to_canonical().is_loopback())
+}
+
+/// Answers the requests of a connection.
+async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    address: IpAddr,
+    is_local: bool,
+    is_encrypted: bool,
+    current: Arc<Current>,
+    watcher: Watcher,
+) {
+    let limits = current.get().limits;
+    let flushes = Arc::new(Flushes::default());
+    let socket = Socket::new(stream, Arc::clone(&flushes), limits.connect, limits.idle);
+    let service = service_fn(move |request| {
+        let client = Client { address, is_local, is_encrypted, flushes: Arc::clone(&flushes) };
+        let exchanges = current.get();
+        async move { Ok::<_, Infallible>(exchanges.answer(client, request).await) }
+    });
+    let builder = builder(&limits);
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(socket), service);
+    // Its exchanges have logged how they ended.
+    let _ = watcher.watch(connection.into_owned()).await;
 }
 
 fn builder(limits: &Limits) -> auto::Builder<Streams> {
@@ -206,12 +327,13 @@ fn builder(limits: &Limits) -> auto::Builder<Streams> {
     builder
 }
 
-async fn serve_admin(listener: TcpListener, metrics: Arc<Metrics>, mut ended: watch::Receiver<bool>) {
-    while let Some((stream, _)) = accept(&listener, &mut ended).await {
-        let metrics = Arc::clone(&metrics);
+async fn serve_admin(listener: TcpListener, current: Arc<Current>, mut phases: watch::Receiver<Phase>) {
+    let is_local = is_local(&listener);
+    while let Some((stream, _)) = accept(&listener, &mut phases, Phase::Over).await {
+        let (current, phases) = (Arc::clone(&current), phases.clone());
         let service = service_fn(move |request| {
-            let answer = admin::answer(&request, &metrics);
-            async move { Ok::<_, Infallible>(answer) }
+            let (exchanges, drains) = (current.get(), *phases.borrow() != Phase::Serves);
+            async move { Ok::<_, Infallible>(admin::answer(&request, &exchanges, is_local, drains).await) }
         });
         let limit = Duration::from_secs(10);
         tokio::spawn(async move {

@@ -1,6 +1,7 @@
 //! The settings: one description of them for the flags, the file and the environment. All are optional, so that one source can be
 //! laid over another.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -15,17 +16,34 @@ const PREFIX: &str = "ASIDE_PROXY_";
 #[derive(Args, Serialize, Deserialize, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
-    /// The server's URL, without /v1: http://127.0.0.1:8080
-    #[arg(long, value_name = "URL")]
-    pub upstream: Option<String>,
+    /// The server's URL, without /v1: http://127.0.0.1:8080. A file may have several servers in its place, each for some models:
+    /// `[[upstream]]` with `url`, `models` and settings of its answers
+    #[arg(long, value_name = "URL", value_parser = clap::builder::ValueParser::new(|url: &str| Ok::<_, Infallible>(Upstreams::from(url))))]
+    pub upstream: Option<Upstreams>,
 
     /// Where clients connect [default: 127.0.0.1:8088]
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,
 
-    /// Where /healthz and /metrics are served [default: nowhere]
+    /// Where /healthz, /readyz and /metrics are served [default: nowhere]
     #[arg(long, value_name = "ADDRESS")]
     pub admin: Option<String>,
+
+    /// A name, next to localhost, that clients may ask for; * is any [default: any, but none where the address is of this machine alone]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub allowed_host: Option<Vec<String>>,
+
+    /// The environment variable that has the key that clients must send [default: the server checks their keys]
+    #[arg(long, value_name = "NAME")]
+    pub client_key_env: Option<String>,
+
+    /// The certificates (PEM) of the proxy, for clients that speak TLS; SIGHUP reads it again
+    #[arg(long, value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// The key (PEM) of the first of them
+    #[arg(long, value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
 
     /// How the server's model marks its thinking; `aside dialects` lists the names [default: by the model of each request, or by what
     /// the server says of its model]
@@ -35,6 +53,14 @@ pub struct Settings {
     /// The server's model, which says the dialect: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
+
+    /// A dialect of your own, in TOML, such as `aside draft` writes
+    #[arg(long, value_name = "FILE")]
+    pub dialect_file: Option<PathBuf>,
+
+    /// Drafts a dialect from the chat template of the server, where none is known for its model
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub draft: Option<bool>,
 
     /// Where an answer starts if its request turns the thinking on [default: dialect]
     #[arg(long, value_name = "WHERE", value_enum)]
@@ -85,11 +111,12 @@ pub struct Settings {
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
 
-    /// The environment variable that has the key for the proxy's own questions to the server
+    /// The environment variable that has the key for the server: for the proxy's own questions, and with client-key-env for all
+    /// requests
     #[arg(long, value_name = "NAME")]
     pub upstream_key_env: Option<String>,
 
-    /// Certificates (PEM) that the server's is checked with, in place of the system's
+    /// Certificates (PEM) that the server's is checked with, in place of the system's; its own may be among them
     #[arg(long, value_name = "FILE")]
     pub upstream_ca: Option<PathBuf>,
 
@@ -105,6 +132,10 @@ pub struct Settings {
     #[arg(long, value_name = "BYTES")]
     pub max_event: Option<usize>,
 
+    /// The most bytes of a request's list of tools that are read; with a longer one, calls stay in the text [default: 1048576]
+    #[arg(long, value_name = "BYTES")]
+    pub max_tools: Option<usize>,
+
     /// How long connecting to the server may take, and the head of a request [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub connect_timeout: Option<u64>,
@@ -112,7 +143,53 @@ pub struct Settings {
     /// How long nothing may arrive, from the server or at a client that does not read [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub idle_timeout: Option<u64>,
+
+    /// How long open streams may take to end after SIGTERM [default: as long as they take]
+    #[arg(long, value_name = "SECONDS")]
+    pub drain: Option<u64>,
 }
+
+/// The server, or several, each for some models.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
+#[serde(
+    untagged,
+    expecting = "write upstream = \"http://127.0.0.1:8080\", or tables [[upstream]] with `url` and `models`"
+)]
+pub enum Upstreams {
+    /// The URL of the only one.
+    One(String),
+    /// A table for each, with `url`, `models` and settings.
+    Several(Vec<toml::Table>),
+}
+
+impl<T: Into<String>> From<T> for Upstreams {
+    fn from(url: T) -> Upstreams {
+        Upstreams::One(url.into())
+    }
+}
+
+/// The settings that a server of several may have as its own.
+const OF_A_SERVER: [&str; 19] = [
+    "dialect",
+    "model",
+    "dialect-file",
+    "draft",
+    "on",
+    "off",
+    "thinking",
+    "formats",
+    "field",
+    "responses-as",
+    "calls",
+    "repair",
+    "normalise",
+    "promote-empty",
+    "merge",
+    "server",
+    "upstream-key-env",
+    "upstream-ca",
+    "max-event",
+];
 
 /// Where an answer starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -184,12 +261,34 @@ impl Settings {
             |settings: &Settings| toml::Table::try_from(settings).map_err(|error| Error::new(error.to_string()));
         let (mut all, over) = (table(under)?, table(self)?);
         // Each says the dialect: the nearer source counts.
-        if self.dialect.is_some() || self.model.is_some() {
-            all.remove("dialect");
-            all.remove("model");
+        if self.dialect.is_some() || self.model.is_some() || self.dialect_file.is_some() {
+            ["dialect", "model", "dialect-file"].iter().for_each(|key| drop(all.remove(*key)));
         }
         all.extend(over);
         read(toml::Value::Table(all))
+    }
+
+    /// Returns the settings of a server that a table describes, and the patterns of its models. They are laid over these.
+    pub(crate) fn of_server(&self, table: &toml::Table) -> Result<(Settings, Vec<String>), Error> {
+        let mut own = table.clone();
+        let url = own
+            .remove("url")
+            .ok_or_else(|| Error::new("the `url` is missing; write url = \"http://127.0.0.1:8080\""))?;
+        let models = own.remove("models").map(read).transpose()?.unwrap_or_else(Vec::new);
+        if models.is_empty() {
+            return Err(Error::new(
+                "it has no `models`; write models = [\"qwen3*\"], or [\"*\"] for all that are left",
+            ));
+        }
+        if let Some(key) = own.keys().find(|key| !OF_A_SERVER.contains(&key.as_str())) {
+            let known = OF_A_SERVER.join(", ");
+            return Err(Error::new(format!(
+                "`{key}` applies to all servers: write it before the first [[upstream]]; a table \
+                has `url`, `models`, {known}"
+            )));
+        }
+        own.insert("upstream".to_owned(), url);
+        Ok((read::<Settings>(toml::Value::Table(own))?.over(self)?, models))
     }
 
     /// Reads a file of settings.
@@ -261,7 +360,7 @@ mod tests {
         let near =
             Settings { upstream: Some("http://near".into()), dialect: Some("qwen3".into()), ..Settings::default() };
         let all = near.over(&far).unwrap();
-        assert_eq!((all.upstream.as_deref(), all.max_body), (Some("http://near"), Some(7)));
+        assert_eq!((all.upstream, all.max_body), (Some("http://near".into()), Some(7)));
         // The model of the farther source does not choose against the dialect of the nearer.
         assert_eq!((all.dialect.as_deref(), all.model), (Some("qwen3"), None));
     }

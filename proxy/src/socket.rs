@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use hyper::rt::Executor;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
 /// The first bytes from a client of HTTP/2. Until it is clear which version a connection has, none of hyper's timeouts runs.
@@ -70,8 +69,8 @@ impl Deadline {
     }
 }
 
-pub struct Socket {
-    stream: TcpStream,
+pub struct Socket<S> {
+    stream: S,
     flushes: Arc<Flushes>,
     /// The number of bytes of the preface that have been read, until anything else has.
     preface: Option<usize>,
@@ -79,8 +78,8 @@ pub struct Socket {
     write: Deadline,
 }
 
-impl Socket {
-    pub fn new(stream: TcpStream, flushes: Arc<Flushes>, begin: Duration, idle: Duration) -> Socket {
+impl<S> Socket<S> {
+    pub fn new(stream: S, flushes: Arc<Flushes>, begin: Duration, idle: Duration) -> Socket<S> {
         Socket { stream, flushes, preface: Some(0), begin: Deadline::new(begin), write: Deadline::new(idle) }
     }
 
@@ -95,7 +94,7 @@ impl Socket {
     }
 }
 
-impl AsyncRead for Socket {
+impl<S: AsyncRead + Unpin> AsyncRead for Socket<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let result = Pin::new(&mut self.stream).poll_read(cx, buffer);
@@ -114,7 +113,7 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.written(result, cx)

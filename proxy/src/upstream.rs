@@ -1,7 +1,6 @@
 //! The server: its address, the connection to it, and the answer if it cannot be reached.
 
 use std::error::Error as _;
-use std::path::Path;
 use std::time::Duration;
 
 use http::uri::{Authority, PathAndQuery, Scheme};
@@ -9,8 +8,7 @@ use http::{StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{self, Client, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore, pki_types::CertificateDer};
+use rustls::ClientConfig;
 
 use crate::error::Error;
 use crate::fault::Fault;
@@ -59,39 +57,17 @@ impl Upstream {
     }
 }
 
+/// Returns whether a model fits a pattern, in which `*` is any text. Large and small letters are the same.
+pub fn fits(pattern: &str, model: &str) -> bool {
+    let (pattern, model) = (pattern.to_lowercase(), model.to_lowercase());
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == model };
+    let (between, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let inner = model.strip_prefix(first).and_then(|model| model.strip_suffix(last));
+    let next = |text: &str, part: &str| text.find(part).map(|at| at + part.len());
+    inner.is_some_and(|text| between.split('*').try_fold(text, |text, part| Some(&text[next(text, part)?..])).is_some())
+}
+
 pub type HttpClient = Client<HttpsConnector<HttpConnector>, RequestBody>;
-
-/// Returns the certificates that the server's is checked with: those of a file, or the system's.
-pub fn tls(upstream: &Upstream, file: Option<&Path>) -> Result<ClientConfig, Error> {
-    let mut roots = RootCertStore::empty();
-    if let Some(file) = file {
-        let fault = |why: &dyn std::fmt::Display| Error::new(format!("upstream-ca: {}: {why}", file.display()));
-        let certificates = CertificateDer::pem_file_iter(file).map_err(|error| fault(&error))?;
-        for certificate in certificates {
-            let certificate = certificate.map_err(|error| fault(&error))?;
-            roots.add(certificate).map_err(|error| fault(&error))?;
-        }
-        if roots.is_empty() {
-            return Err(fault(&"it has no certificate; PEM begins with -----BEGIN CERTIFICATE-----"));
-        }
-    } else if upstream.is_encrypted() {
-        let system = rustls_native_certs();
-        roots.add_parsable_certificates(system);
-        if roots.is_empty() {
-            return Err(Error::new(
-                "the system has no certificates to check the server's with: name a file by upstream-ca",
-            ));
-        }
-    }
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| Error::new(error.to_string()))?;
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
-}
-
-fn rustls_native_certs() -> Vec<CertificateDer<'static>> {
-    rustls_native_certs::load_native_certs().certs
-}
 
 pub fn client(tls: ClientConfig, connecting: Duration, max_header: usize) -> HttpClient {
     let mut http = HttpConnector::new();
@@ -137,7 +113,24 @@ pub fn reason(error: &legacy::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Upstream;
+    use super::{Upstream, fits};
+
+    #[test]
+    fn patterns_of_models() {
+        for (pattern, model, wanted) in [
+            ("*", "", true),
+            ("Qwen3-8B", "qwen3-8b", true),
+            ("qwen3*", "qwen3-8b", true),
+            ("qwen3*", "Qwen/Qwen3-8B", false),
+            ("*qwen3*", "Qwen/Qwen3-8B", true),
+            ("*/qwen*b", "Qwen/Qwen3-8B", true),
+            ("a*b*c*d", "a-c-b-d", false),
+            ("a*b*c*d", "a-b-c-c-d", true),
+            ("ab*ba", "aba", false),
+        ] {
+            assert_eq!(fits(pattern, model), wanted, "{pattern} {model}");
+        }
+    }
 
     #[test]
     fn urls() {

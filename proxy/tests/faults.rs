@@ -330,7 +330,7 @@ fn requests_that_two_readers_would_cut_differently() {
     let (requests, _) = smuggled(format!("{}{hidden}", head(&format!("content-length: {len}\r\n"))).as_bytes());
     assert_eq!(requests.len(), 1);
     // A host in the request line does not lead to another server.
-    let (requests, _) = smuggled(b"GET http://other/x HTTP/1.1\r\nhost: other\r\n\r\n");
+    let (requests, _) = smuggled(b"GET http://127.0.0.9/x HTTP/1.1\r\nhost: 127.0.0.9\r\n\r\n");
     assert!(requests[0].starts_with("GET /x HTTP/1.1\r\n") && requests[0].contains("host: 127.0.0.1:"), "{requests:?}");
 }
 

@@ -5,7 +5,7 @@ mod common;
 use std::io::{Read, Write};
 use std::sync::{Arc, mpsc};
 
-use aside_proxy::Settings;
+use aside_proxy::{Config, Settings};
 use bytes::Bytes;
 use common::{
     CHAT, EXPECTED, JSON, Request, Running, answer, begin_events, chat, chunk, connect, event, front, post, read, run,
@@ -223,7 +223,7 @@ fn the_server_may_speak_tls() {
         let (address, pem) = encrypted(name);
         std::fs::write(&file, pem).unwrap();
         let url = format!("https://localhost:{}", address.port());
-        let proxy = run(&Settings { upstream: Some(url), upstream_ca: Some(file.clone()), ..settings(address) });
+        let proxy = run(&Settings { upstream: Some(url.into()), upstream_ca: Some(file.clone()), ..settings(address) });
         let answer = chat(proxy.address);
         assert_eq!(answer.status(), wanted, "{}", answer.text());
         if wanted == 200 {
@@ -291,6 +291,71 @@ fn the_dialect_is_that_of_the_request_or_of_what_the_server_says() {
     assert_eq!(chosen("mine", |_, _| None), "any");
 }
 
+/// A dialect file is read at the start, and counts for every model.
+#[test]
+fn a_dialect_file_is_read() {
+    let folder = std::env::temp_dir().join(format!("aside-dialect-file-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("mine.toml");
+    std::fs::write(
+        &file,
+        "name = \"mine\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<reflect>\"]\nclose = [\"</reflect>\"]\n",
+    )
+    .unwrap();
+    let upstream = server(|_, stream| {
+        answer(stream, "200 OK", JSON, r#"{"choices":[{"message":{"content":"<reflect>hm</reflect>Yes."}}]}"#)
+    });
+    let proxy = run(&Settings { dialect: None, dialect_file: Some(file.clone()), ..settings(upstream) });
+    let got = send(proxy.address, &post(CHAT, "", r#"{"model":"Qwen/Qwen3-8B"}"#)).unwrap();
+    assert_eq!(got.all("x-aside-dialect"), ["mine"]);
+    assert!(got.text().contains(r#""reasoning_content":"hm""#), "{}", got.text());
+    std::fs::write(&file, "name = 1").unwrap();
+    let both = Settings { dialect_file: Some(file.clone()), ..settings(upstream) };
+    let wrong = Settings { dialect: None, ..both.clone() };
+    let missing = Settings { dialect_file: Some(folder.join("none")), ..wrong.clone() };
+    for (settings, why) in [(both, "each says the dialect"), (wrong, "line 1"), (missing, "dialect-file: ")] {
+        let error = Config::new(&settings).err().unwrap().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Checks that a draft is used only where the host asks for it, and nothing else is known.
+#[cfg(feature = "templates")]
+#[test]
+fn a_draft_is_made_where_it_is_asked_for() {
+    const TEMPLATE: &str = "{% for m in messages %}<|{{ m.role }}|>{% if m.reasoning %}<reflect>{{ m.reasoning }}</reflect>{% endif %}\
+        {{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+    let template_of = |template: &'static str| {
+        server(move |request, stream| match request.path() {
+            "/props" => answer(stream, "200 OK", JSON, &serde_json::json!({"chat_template": template}).to_string()),
+            CHAT => {
+                answer(stream, "200 OK", JSON, r#"{"choices":[{"message":{"content":"<reflect>hm</reflect>Yes."}}]}"#)
+            }
+            _ => answer(stream, "404 Not Found", "", ""),
+        })
+    };
+    for (template, draft, name, text) in [
+        (TEMPLATE, Some(true), "new-model-7b", r#""reasoning_content":"hm""#),
+        (TEMPLATE, Some(false), "any", "<reflect>hm</reflect>Yes."),
+        (TEMPLATE, None, "any", "<reflect>hm</reflect>Yes."),
+        ("{{ messages[0].content }}", Some(true), "any", "<reflect>hm</reflect>Yes."),
+    ] {
+        let proxy = run(&Settings { dialect: None, draft, ..settings(template_of(template)) });
+        let got = send(proxy.address, &post(CHAT, "", r#"{"model":"Org/New Model-7B"}"#)).unwrap();
+        assert_eq!(got.all("x-aside-dialect"), [name], "{draft:?}");
+        assert!(got.text().contains(text), "{}", got.text());
+    }
+}
+
+#[cfg(not(feature = "templates"))]
+#[test]
+fn a_draft_needs_the_feature() {
+    let upstream = server(|_, stream| answer(stream, "404 Not Found", "", ""));
+    let error = Config::new(&Settings { draft: Some(true), ..settings(upstream) }).err().unwrap();
+    assert!(error.to_string().starts_with("draft: this program renders no templates"), "{error}");
+}
+
 /// Checks that a template says where an answer starts, and that the server is asked again after it was unavailable.
 #[test]
 fn the_template_says_the_start() {
@@ -328,8 +393,7 @@ fn operators_see_health_and_counts_on_a_listener_of_their_own() {
         chat(proxy.address);
     }
     send(proxy.address, &post(CHAT, "", r#"{"tools":[{"type":"function","function":{"name":"f"}}]}"#));
-    let get =
-        |path: &str| send(proxy.admin.unwrap(), format!("GET {path} HTTP/1.1\r\nhost: me\r\n\r\n").as_bytes()).unwrap();
+    let get = |path: &str| proxy.asks_admin(path);
     assert_eq!(get("/healthz").text(), "ok\n");
     assert_eq!(get("/v1/chat/completions").status(), 404);
     let metrics = get("/metrics");

@@ -254,17 +254,21 @@ fn an_encoding_that_is_not_known_passes() {
 #[test]
 fn the_request_says_its_tools() {
     let called = "<think>\nf it.\n</think>\n\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>";
-    let proxy = front(move |_, stream| {
+    let upstream = server(move |_, stream| {
         let body =
             serde_json::json!({"id": "c1", "choices": [{"message": {"content": called}, "finish_reason": "stop"}]});
         common::answer(stream, "200 OK", common::JSON, &body.to_string())
     });
-    let message = message(&proxy, r#"{"tools":[{"type":"function","function":{"name":"f"}}]}"#);
+    let list = r#"[{"type":"function","function":{"name":"f"}}]"#;
+    let proxy = run(&aside_proxy::Settings { max_tools: Some(list.len()), ..settings(upstream) });
+    let message = message(&proxy, &format!("{{\"tools\":{list}}}"));
     assert_eq!(message["tool_calls"][0]["function"]["arguments"], r#"{"a": 1}"#);
     assert_eq!((&message["reasoning_content"], &message["content"]), (&"f it.".into(), &serde_json::Value::Null));
-    // A request without the tool does not get a call.
-    let message = self::message(&proxy, "{}");
-    assert!(message["tool_calls"].is_null() && message["content"].as_str().unwrap().contains("<tool_call>"));
+    // A request without the tool does not get a call, nor does one with too long a list.
+    for request in ["{}".to_owned(), format!("{{\"tools\":{}}}", list.replace(':', ": "))] {
+        let message = self::message(&proxy, &request);
+        assert!(message["tool_calls"].is_null() && message["content"].as_str().unwrap().contains("<tool_call>"));
+    }
 }
 
 #[test]

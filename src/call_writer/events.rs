@@ -39,7 +39,7 @@ impl CallWriter {
             Kind::CallValueEnd { .. } => Piece::ValueEnd(event.bytes),
             Kind::Framing if event.channel == Channel::Tool => Piece::Framing(event.bytes),
             Kind::CallEnd { cause, is_repaired, .. } => {
-                self.header.is_repaired |= is_repaired;
+                self.note_repair(is_repaired);
                 Piece::End(cause)
             }
             _ => return Ok(()),

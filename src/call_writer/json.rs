@@ -2,7 +2,7 @@
 //! checked on the way: only an object is complete. A control character in a string, which JSON does not allow there, is written
 //! as an escape.
 
-use super::{mend::DoublyEncoded, output::Put, schema::Schema, string};
+use super::{keys::Keys, mend::DoublyEncoded, output::Put, schema::Schema, string};
 use crate::{
     Error,
     json::{Seen, Syntax, Unescape},
@@ -31,10 +31,12 @@ pub struct JsonArguments {
 }
 
 impl JsonArguments {
-    /// Returns arguments that are mended if `mends` says so.
-    pub fn new(mends: bool) -> JsonArguments {
-        let check = ObjectCheck { mends, ..ObjectCheck::default() };
-        JsonArguments { check, doubly: mends.then(DoublyEncoded::default), ..JsonArguments::default() }
+    /// Begins a call, whose arguments are mended if `mends` says so.
+    pub fn begin(&mut self, mends: bool) {
+        let mut keys = std::mem::take(&mut self.check.keys);
+        keys.clear();
+        let check = ObjectCheck { mends, keys, ..ObjectCheck::default() };
+        *self = JsonArguments { check, doubly: mends.then(DoublyEncoded::default), ..JsonArguments::default() };
     }
 
     /// Writes the next part, of arguments with this schema. At most `most` bytes are held to mend it.
@@ -63,6 +65,21 @@ impl JsonArguments {
     /// Returns whether something was mended.
     pub fn is_mended(&self) -> bool {
         self.check.is_mended || self.doubly.as_ref().is_some_and(|doubly| doubly.is_mended)
+    }
+
+    /// Returns whether a key of the object came twice.
+    pub fn has_key_twice(&self) -> bool {
+        self.check.keys.has_twice()
+    }
+
+    /// Returns whether they are an object that has ended.
+    pub fn are_object(&self) -> bool {
+        self.check.is_whole()
+    }
+
+    #[cfg(test)]
+    pub fn memory(&self) -> usize {
+        self.check.keys.memory()
     }
 
     /// Returns whether the arguments so far are an object, or empty.
@@ -151,6 +168,8 @@ struct ObjectCheck {
     /// A backslash that does not begin an escape is to be mended, and one was.
     mends: bool,
     is_mended: bool,
+    /// The keys of the object, as they are written: a key with an escape is another one.
+    keys: Keys,
 }
 
 impl Default for ObjectCheck {
@@ -162,6 +181,7 @@ impl Default for ObjectCheck {
             has_begun: false,
             mends: false,
             is_mended: false,
+            keys: Keys::default(),
         }
     }
 }
@@ -181,22 +201,35 @@ impl ObjectCheck {
     }
 
     /// Returns the number of the next bytes that are passed on as they are, and the kind of the byte after them.
-    fn take(&mut self, text: &[u8]) -> (usize, Next) {
+    fn take(&mut self, text: &[u8]) -> Result<(usize, Next), Error> {
         let mut at = 0;
         while at < text.len() && !self.is_broken {
             let byte = text[at];
+            let is_in_key = self.syntax.is_in_key_of_root();
             if self.syntax.is_in_text() && self.digits == 0 {
+                let from = at;
                 at += plain_len(&text[at..]);
+                if is_in_key {
+                    self.keys.write(&text[from..at]);
+                }
                 match text.get(at) {
                     None => break,
-                    Some(0..0x20) => return (at, Next::Control),
+                    Some(0..0x20) => return Ok((at, Next::Control)),
                     Some(&byte) => _ = self.syntax.step(byte),
+                }
+                if is_in_key && self.syntax.is_text() {
+                    self.keys.write(b"\\");
+                } else if is_in_key {
+                    self.keys.end()?;
                 }
             } else if self.syntax.is_text() && self.digits == 0 && self.mends && !is_escape(byte) {
                 self.is_mended = true;
                 self.syntax.step(b'\\');
-                return (at, Next::NoEscape);
+                return Ok((at, Next::NoEscape));
             } else if self.syntax.is_text() {
+                if is_in_key {
+                    self.keys.write(&[byte]);
+                }
                 self.escape(byte);
             } else if self.syntax.is_over() {
                 self.is_broken = !is_blank(byte);
@@ -207,7 +240,7 @@ impl ObjectCheck {
             }
             at += 1;
         }
-        (text.len(), Next::Nothing)
+        Ok((text.len(), Next::Nothing))
     }
 
     /// Takes the next byte of an escape.
@@ -256,7 +289,7 @@ impl<P: Put> Checked<'_, P> {
 impl<P: Put> Put for Checked<'_, P> {
     fn put(&mut self, mut text: &str) -> Result<(), Error> {
         loop {
-            let (len, next) = self.check.take(text.as_bytes());
+            let (len, next) = self.check.take(text.as_bytes())?;
             if len > 0 {
                 self.out.put(&text[..len])?;
             }

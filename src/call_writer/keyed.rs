@@ -103,6 +103,11 @@ impl KeyedArguments {
         self.element.depth > 0
     }
 
+    /// Returns whether values are elements inside each other, whose names may come again.
+    pub fn has_elements(&self) -> bool {
+        matches!(self.form, Form::Elements(..))
+    }
+
     /// Writes a key. `parameters` is the schema of all.
     pub fn key(
         &mut self,

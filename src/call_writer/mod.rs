@@ -65,9 +65,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// `events` takes the events of a scanner, and `writer` decides which calls are reported and in which order; `json` and `keyed`
-// write the arguments of the two kinds of tables. Below them, `value`, `literal` and `element` read values, `tools`, `schema` and
-// `document` read a request's description of them, and `output`, `held`, `string` and `text` send, hold and decode text.
+// `events` takes the events of a scanner, and `writer` decides which calls are reported and in which order; `quoted` decides which
+// keys are only text of a value, and `keys` knows those of the call; `json` and `keyed` write the arguments of the two kinds of
+// tables. Below them, `value`, `literal` and `element` read values, `tools`, `schema` and `document` read a request's description of
+// them, and `output`, `held`, `string` and `text` send, hold and decode text.
 
 mod delta;
 mod document;
@@ -76,10 +77,12 @@ mod events;
 mod held;
 mod json;
 mod keyed;
+mod keys;
 mod literal;
 mod mend;
 mod options;
 mod output;
+mod quoted;
 mod schema;
 mod string;
 mod text;

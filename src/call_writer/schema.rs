@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use super::document::{Document, Value, ValueId};
-use crate::memory::push;
 
 /// References that lead to each other, at most.
 const REFERENCES: u32 = 8;
@@ -26,7 +25,7 @@ impl Types {
     pub const UNKNOWN: Types = Types(0);
     const ALL: Types = Types((1 << 7) - 1);
 
-    /// Returns the type of this name, which may be that of a programming language; unknown for any other word.
+    /// Returns the type of this name, which may be that of a programming language or in capitals; unknown for any other word.
     pub fn named(word: &str) -> Types {
         match word {
             "string" | "str" => Types::STRING,
@@ -36,6 +35,9 @@ impl Types {
             "null" => Types::NULL,
             "object" | "dict" => Types::OBJECT,
             "array" | "list" => Types::ARRAY,
+            _ if word.len() < 8 && word.bytes().all(|byte| byte.is_ascii_uppercase()) => {
+                Types::named(&word.to_ascii_lowercase())
+            }
             _ => Types::UNKNOWN,
         }
     }
@@ -120,6 +122,12 @@ impl<'a> Schema<'a> {
         self.at.map_or(Types::UNKNOWN, |at| self.types_at(at, 0, &mut VISITS.clone()))
     }
 
+    /// Returns whether it says which members there are.
+    pub fn has_properties(self) -> bool {
+        let own = |at| self.document.member(at, "properties");
+        self.at.is_some_and(|at| self.find(at, 0, &mut VISITS.clone(), &own).is_some())
+    }
+
     /// Returns the schema of a member.
     pub fn property(self, key: &str) -> Schema<'a> {
         self.at(self.at.and_then(|at| {
@@ -164,6 +172,11 @@ impl<'a> Schema<'a> {
         let of_value = |value| Types::of(document.get(value));
         types = types.meet(document.items(at, "enum").iter().copied().map(of_value).fold(Types::UNKNOWN, Types::and));
         types = types.meet(document.member(at, "const").map_or(Types::UNKNOWN, of_value));
+        if types.is_unknown() {
+            // Members are those of an object, items those of an array.
+            let of = |key, of_key| if document.member(at, key).is_some() { of_key } else { Types::UNKNOWN };
+            types = of("properties", Types::OBJECT).and(of("items", Types::ARRAY));
+        }
         let is_nullable =
             document.member(at, "nullable").is_some_and(|at| matches!(document.get(at), Value::Bool(true)));
         if is_nullable && !types.is_unknown() { types.and(Types::NULL) } else { types }
@@ -233,7 +246,7 @@ fn unescaped(fragment: &str) -> Option<Cow<'_, str>> {
             (b'%', _) => return None,
             _ => (*first, after),
         };
-        push(&mut bytes, byte).ok()?;
+        bytes.push(byte);
         rest = after;
     }
     String::from_utf8(bytes).ok().map(Into::into)
@@ -255,7 +268,7 @@ mod tests {
 
     #[test]
     fn takes_together_what_a_schema_says_of_its_type() {
-        let cases: [(&str, &[&str]); 36] = [
+        let cases: [(&str, &[&str]); 41] = [
             (r#"{"type": "string"}"#, &["string"]),
             (r#"{"type": ["integer", "null"]}"#, &["integer", "null"]),
             (r#"{"type": "string", "nullable": true}"#, &["string", "null"]),
@@ -304,6 +317,11 @@ mod tests {
             (r#"{"type": "whatever", "description": "?"}"#, &[]),
             ("true", &[]),
             ("{}", &[]),
+            (r#"{"type": "STRING"}"#, &["string"]),
+            (r#"{"type": "String"}"#, &[]),
+            (r#"{"properties": {}}"#, &["object"]),
+            (r#"{"anyOf": [{"items": {}}, {"type": "NULL"}]}"#, &["null", "array"]),
+            (r#"{"type": "string", "properties": {}}"#, &["string"]),
         ];
         for (schema, expected) in cases {
             assert_eq!(types(schema), expected, "{schema}");

@@ -6,8 +6,10 @@ use super::{
     held::HeldText,
     json::JsonArguments,
     keyed::KeyedArguments,
+    keys::Keys,
     options::{ImpliedEnd, NotWhole, Options, UnknownTool},
     output::{CallHeader, Holding, Output, Put},
+    quoted::Quoted,
     schema::Schema,
     string,
     text::Decoder,
@@ -58,6 +60,8 @@ pub struct CallWriter {
     parameters: Option<ValueId>,
     json: JsonArguments,
     keyed: KeyedArguments,
+    keys: Keys,
+    quoted: Quoted,
     held: HeldText,
     decoder: Decoder,
 }
@@ -67,6 +71,8 @@ struct CallRules {
     /// Names and ids are in JSON strings.
     is_object: bool,
     is_keyed: bool,
+    /// A value may quote the text of a key.
+    may_quote: bool,
     /// The head is the id.
     is_id: bool,
     namespace: bool,
@@ -97,6 +103,8 @@ impl CallWriter {
             parameters: None,
             json: JsonArguments::default(),
             keyed: KeyedArguments::default(),
+            keys: Keys::default(),
+            quoted: Quoted::default(),
             decoder: Decoder::default(),
         }
     }
@@ -174,6 +182,7 @@ impl CallWriter {
         self.rules = CallRules {
             is_object: matches!(table.body, BodyRule::Object(_)),
             is_keyed: matches!(table.body, BodyRule::Tags(_) | BodyRule::Literal(_)),
+            may_quote: self.quoted.begin(table)?,
             is_id: table.head.is_id,
             namespace: table.namespace,
         };
@@ -183,10 +192,11 @@ impl CallWriter {
         self.header.begin(call, self.emitted);
         self.header.holding = self.holding;
         self.parameters = None;
-        self.json = JsonArguments::new(self.options.repair_arguments);
+        self.json.begin(self.options.repair_arguments);
         self.keyed.mends = self.options.repair_arguments;
         self.held.clear();
         self.decoder = Decoder::default();
+        self.keys.clear();
         self.keyed.begin(table)
     }
 
@@ -195,24 +205,56 @@ impl CallWriter {
         if !self.is_open {
             return Ok(());
         }
-        if !self.is_dropped {
-            match piece {
-                Piece::Value(bytes) => self.bytes(bytes, true, sink)?,
-                Piece::Framing(bytes) if self.keyed.takes_framing() => self.bytes(bytes, false, sink)?,
-                Piece::Framing(_) => {}
-                _ => {
-                    self.end_text(sink)?;
-                    self.whole(piece, sink)?;
-                }
-            }
-            self.output(sink).flush()?;
-            if self.header.is_too_long {
-                self.drop_call();
-            }
+        let is_plain = matches!(piece, Piece::Value(_)) && self.quoted.is_in_text();
+        if self.rules.may_quote && !self.is_dropped && !is_plain {
+            let mut quoted = std::mem::take(&mut self.quoted);
+            let counts = matches!(piece, Piece::Key(key) if quoted.asks_for_key() && self.may_be_new(key)?);
+            let taken = quoted.take(piece, counts, |piece| self.feed_decided(piece, sink));
+            self.quoted = quoted;
+            taken?;
+        } else {
+            self.feed_decided(piece, sink)?;
         }
         if let Piece::End(_) = piece {
             self.emitted = self.emitted();
             self.is_open = false;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a key that comes without the closer of the value before it can be one: the call lacks it, and its schema, if
+    /// that is known, has it.
+    fn may_be_new(&self, key: &[u8]) -> Result<bool, Error> {
+        let schema = parameters(&self.options, self.parameters).filter(|schema| schema.has_properties());
+        let is_known = match schema {
+            Some(schema) => schema.property(&lossy(key)?).place().is_some(),
+            None => true,
+        };
+        Ok(is_known && !self.keys.may_have(key))
+    }
+
+    /// Notes that the scanner has repaired the call, where it alone can say so.
+    pub(super) fn note_repair(&mut self, is_repaired: bool) {
+        self.header.is_repaired |= is_repaired && !self.rules.may_quote;
+    }
+
+    /// Takes the next part that counts.
+    fn feed_decided(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
+        if self.is_dropped {
+            return Ok(());
+        }
+        match piece {
+            Piece::Value(bytes) => self.bytes(bytes, true, sink)?,
+            Piece::Framing(bytes) if self.keyed.takes_framing() => self.bytes(bytes, false, sink)?,
+            Piece::Framing(_) => {}
+            _ => {
+                self.end_text(sink)?;
+                self.whole(piece, sink)?;
+            }
+        }
+        self.output(sink).flush()?;
+        if self.header.is_too_long {
+            self.drop_call();
         }
         Ok(())
     }
@@ -237,8 +279,15 @@ impl CallWriter {
                 let parameters = parameters(&self.options, self.parameters);
                 let mut out = Output { header: &mut self.header, id_prefix: &self.options.id_prefix, sink };
                 match piece {
-                    Piece::Key(key) => self.keyed.key(&lossy(key)?, parameters, &mut self.held, &mut out),
+                    Piece::Key(key) => {
+                        if !self.keyed.has_elements() {
+                            self.keys.write(key);
+                            self.keys.end()?;
+                        }
+                        self.keyed.key(&lossy(key)?, parameters, &mut self.held, &mut out)
+                    }
                     Piece::ValueEnd(closer) => {
+                        out.header.is_repaired |= self.rules.may_quote && closer.is_empty();
                         let closer = lossy(closer)?;
                         self.keyed.value_end(&closer, parameters, &mut self.held, &mut out)
                     }
@@ -329,8 +378,13 @@ impl CallWriter {
 
     fn end(&mut self, mut cause: Cause, sink: &mut Sink<'_>) -> Result<(), Error> {
         if cause == Cause::Ended {
-            let is_implied = self.options.implied_end == ImpliedEnd::On && self.rules.is_keyed;
-            cause = if is_implied && self.keyed.is_between_values() { Cause::Implied } else { Cause::EndOfStream };
+            // Of a call that is an object, more than its end is missing.
+            let is_complete = match self.rules.is_keyed {
+                true => self.keyed.is_between_values(),
+                false => !self.rules.is_object && self.json.are_object(),
+            };
+            let is_implied = self.options.implied_end == ImpliedEnd::On && is_complete;
+            cause = if is_implied { Cause::Implied } else { Cause::EndOfStream };
         }
         let has_ended = matches!(cause, Cause::Marker | Cause::Implied);
         let (is_json, has_held) = match self.rules.is_keyed {
@@ -339,6 +393,7 @@ impl CallWriter {
         };
         let is_whole = has_ended && is_json;
         self.header.is_repaired |= if self.rules.is_keyed { self.keyed.is_mended } else { self.json.is_mended() };
+        self.header.is_repaired |= self.keys.has_twice() || self.json.has_key_twice();
         let is_sure = |holding: Holding| is_whole && (holding.takes_repaired || !self.header.is_repaired);
         let is_held_back = self.header.holding.is_some_and(|holding| !is_sure(holding));
         if !self.has_name || is_held_back || !is_whole && !has_held && !self.header.has_arguments() {
@@ -356,7 +411,12 @@ impl CallWriter {
     /// Returns how much memory the calls take, the tools apart.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
-        self.header.memory() + self.keyed.memory() + self.held.capacity()
+        self.header.memory()
+            + self.keyed.memory()
+            + self.keys.memory()
+            + self.json.memory()
+            + self.quoted.memory()
+            + self.held.capacity()
     }
 
     fn output<'a, 's>(&'a mut self, sink: &'a mut Sink<'s>) -> Output<'a, 's> {

@@ -35,10 +35,12 @@ pub struct CallTables {
     /// Every `begin`, and every literal that is framing between calls; longer ones first.
     pub begins: Vec<Literal>,
     pub skips: Vec<Literal>,
-    /// The closers of the region, as the file writes them, and all literals that may come after a call: these too, every
-    /// `begin` and `skip`, openers of tool spans, markers that are dropped.
+    /// The closers of the region, as the file writes them, and the literals with which text outside it begins: openers of tool
+    /// spans, and beginnings of headers.
     pub closes: Vec<Literal>,
-    pub follows: Vec<Literal>,
+    pub outside: Vec<Literal>,
+    /// The literals that end an answer: markers that are dropped, and closers of its message.
+    pub dropped: Vec<Literal>,
     /// Bytes that are framing between calls.
     pub between: ByteSet,
     /// The opener counts in the content only where a call begins after it. Inside the thinking it always does so.
@@ -94,7 +96,8 @@ impl CallTables {
             order,
             begun,
             skips: longest_first(skips),
-            follows: longest_first(around.follows.into_iter().chain(around.closes.iter().chain(&begins).cloned())),
+            outside: longest_first(around.outside),
+            dropped: longest_first(around.dropped),
             closes: around.closes,
             begins,
             between: set,
@@ -123,20 +126,26 @@ impl CallTables {
             begin.max(word).max(table.end.len())
         };
         let skip = self.skips.first().map_or(0, |skip| skip.len());
-        self.tables.iter().map(of_table).max().unwrap_or(0).max(skip)
+        self.tables.iter().map(of_table).max().unwrap_or(0).max(skip).max(self.hold_of_closer(opener))
+    }
+
+    /// Returns the number of bytes that may be held until it is decided whether a closer is the last one. No closer is longer than
+    /// `closer`.
+    fn hold_of_closer(&self, closer: usize) -> usize {
+        let after = longest(&self.outside).max(longest(&self.dropped) + MOST_BLANKS_AFTER);
+        closer.max(longest(&self.closes)) + MOST_BLANKS_AFTER + after
     }
 
     /// Returns the number of bytes that may be held until it is decided whether a value ends. No closer is longer than `closer`.
     fn hold_of_value(&self, table: &CallTable, rule: &TagsRule, closer: usize) -> usize {
-        let longest = |literals: &[Literal]| literals.iter().map(|literal| literal.len()).max().unwrap_or(0);
-        let [key, key_end] = rule.key.each_ref().map(|literal| literal.len());
-        let follows = longest(&self.follows).max(closer);
-        let after_closer = MOST_BLANKS_AFTER + follows.max(key).max(table.end.len()).max(rule.value[1].len());
-        let end = table.end.len().max(longest(&self.closes)) + MOST_BLANKS_AFTER + follows;
-        let implied = end.max(key + MOST_OF_PLAIN_KEY + key_end);
-        let misspelt = (rule.value[1].len() + MOST_LETTERS).max(MOST_OF_PLAIN_KEY + 3);
-        let misspelt = misspelt + MOST_BLANKS_AFTER + implied.max(closer);
-        rule.before_close.len().max(1) + (rule.value[1].len() + after_closer).max(implied).max(misspelt)
+        let pair = |[open, close]: &[Literal; 2]| open.len() + MOST_OF_WORD + close.len() + MOST_BLANKS_AFTER;
+        let call = (longest(&self.skips) + MOST_BLANKS_AFTER + self.hold_of_closer(closer)).max(longest(&self.begins));
+        let end = table.end.len() + MOST_BLANKS_AFTER + call;
+        let key = pair(&rule.key) + rule.kind.as_ref().map_or(0, pair) + rule.value[0].len();
+        let over = end.max(call).max(key);
+        let again = rule.value[1].len() + MOST_BLANKS_AFTER;
+        let misspelt = (rule.value[1].len() + MOST_LETTERS).max(MOST_OF_PLAIN_KEY + 3) + MOST_BLANKS_AFTER;
+        rule.before_close.len().max(1) + (2 * again).max(misspelt) + over
     }
 
     pub fn table(&self, number: u8) -> &CallTable {
@@ -160,6 +169,10 @@ impl CallTables {
     }
 }
 
+fn longest(literals: &[Literal]) -> usize {
+    literals.iter().map(|literal| literal.len()).max().unwrap_or(0)
+}
+
 fn longest_first(literals: impl IntoIterator<Item = Literal>) -> Vec<Literal> {
     let mut literals: Vec<Literal> = literals.into_iter().filter(|literal| !literal.is_empty()).collect();
     literals.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
@@ -167,11 +180,12 @@ fn longest_first(literals: impl IntoIterator<Item = Literal>) -> Vec<Literal> {
     literals
 }
 
-/// The literals around the calls of a span: its closers, and all others that may come after a call.
+/// The literals around the calls of a span, with the same meaning as the fields of [`CallTables`].
 #[derive(Default)]
 pub struct Around {
     pub closes: Vec<Literal>,
-    pub follows: Vec<Literal>,
+    pub outside: Vec<Literal>,
+    pub dropped: Vec<Literal>,
 }
 
 /// One way in which calls are written.
@@ -264,11 +278,14 @@ pub struct TagsRule {
     pub before_close: Literal,
     /// A value that begins `<![CDATA[` ends at `]]>` with its closer.
     pub has_cdata: bool,
+    /// A line that begins with a key ends a value that has no closer.
+    pub recovers: bool,
     /// Values are elements inside each other; all of their markers begin with this.
     pub nested: Option<Literal>,
     /// Values whose type is not known are strings.
     pub unknown_is_string: bool,
-    /// The beginnings of all that ends a value: of its closer, the next key, the end of the call, a closer named as the key.
+    /// The beginnings of all that ends a value: of its closer, the end of the call, a closer named as the key, and the next key
+    /// where it may do so.
     pub ends: Vec<Literal>,
     /// The first bytes of these.
     pub first_of_ends: Vec<u8>,
@@ -278,8 +295,8 @@ impl TagsRule {
     /// Finds the beginnings of all that ends a value. `over` are the literals that end the call.
     fn find_ends(&mut self, over: &[Literal]) {
         let closer = self.value[1].strip_suffix(b">").filter(|stem| !stem.is_empty()).unwrap_or(&self.value[1]);
-        let ends = [closer, &self.key[0], b"</"].into_iter().chain(over.iter().map(|end| &end[..]));
-        self.ends = ends.map(Literal::from).collect();
+        let ends = [closer, b"</"].into_iter().chain(over.iter().map(|end| &end[..]));
+        self.ends = ends.chain(self.recovers.then_some(&self.key[0][..])).map(Literal::from).collect();
         self.first_of_ends = self.ends.iter().filter_map(|end| end.first().copied()).collect();
         self.first_of_ends.sort_unstable();
         self.first_of_ends.dedup();

@@ -23,6 +23,11 @@ impl Decision {
         }
     }
 
+    /// Returns the answer to a question that needs no more bytes.
+    pub fn from(is_so: bool) -> Decision {
+        if is_so { Decision::Yes } else { Decision::No }
+    }
+
     /// Returns the answer to whether something was found.
     pub fn of<T>(found: Result<T, Decision>) -> Decision {
         found.err().unwrap_or(Decision::Yes)
@@ -107,10 +112,14 @@ impl View<'_> {
 
     /// Returns whether a literal is at an index, or begins there and the text ends inside it.
     pub fn begins(&self, at: usize, literal: &[u8]) -> Decision {
-        match self.marker(at, literal) {
-            Decision::No if self.is_end && !literal.is_empty() && literal.starts_with(self.rest(at)) => Decision::Yes,
-            seen => seen,
-        }
+        let is_over = self.is_end && self.rest(at).is_empty() && !literal.is_empty();
+        if is_over || self.is_cut(at, literal) { Decision::Yes } else { self.marker(at, literal) }
+    }
+
+    /// Returns whether a literal begins at an index and the text ends inside it.
+    pub fn is_cut(&self, at: usize, literal: &[u8]) -> bool {
+        let rest = self.rest(at);
+        self.is_end && !rest.is_empty() && rest.len() < literal.len() && literal.starts_with(rest)
     }
 
     /// Returns whether something is at an index, or after some blanks there. `is_here` says whether it is at one.

@@ -24,6 +24,15 @@ pub struct Candidate {
     pub at: Range<usize>,
 }
 
+impl Candidate {
+    /// Returns the first of these markers that has the same pattern. Only closing tags share one: they do the same, whatever their
+    /// name.
+    pub fn twin(&self, list: &[Candidate]) -> Option<usize> {
+        let is_tag = |it: &Candidate| matches!(it.shape, Shape::CloseName(..));
+        is_tag(self).then(|| list.iter().position(|it| is_tag(it) && it.pattern == self.pattern)).flatten()
+    }
+}
+
 #[derive(PartialEq)]
 pub enum Shape {
     Literal(Box<[u8]>),
@@ -42,6 +51,7 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
         .partition(|candidate| candidate.is_optional || candidate.pattern.needs & (flag::FORCED | flag::DROPPED) != 0);
     let (yielding, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.yields);
     let mut list: Vec<Candidate> = Vec::new();
+    let mut patterns = 0;
     for candidate in candidates.into_iter().chain(yielding) {
         let is_twin = |other: &Candidate| {
             // Not to a closer that counts as a special token alone: as other text, the candidate would be missed.
@@ -49,12 +59,14 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
             let gives_way = candidate.yields && counts_too && matches!(other.pattern.action, Action::Close { .. });
             other.shape == candidate.shape && (gives_way || does_same(&other.pattern, &candidate.pattern))
         };
-        if list.len() <= MOST_PATTERNS && !list.iter().any(is_twin) {
+        if patterns <= MOST_PATTERNS && !list.iter().any(is_twin) {
+            patterns += usize::from(candidate.twin(&list).is_none());
             list.push(candidate);
         }
     }
     for candidate in courtesies {
-        if list.len() < MOST_PATTERNS && !list.iter().any(|other| rival(other, &candidate, suffixes).is_some()) {
+        if patterns < MOST_PATTERNS && !list.iter().any(|other| rival(other, &candidate, suffixes).is_some()) {
+            patterns += usize::from(candidate.twin(&list).is_none());
             list.push(candidate);
         }
     }
@@ -63,9 +75,11 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
 
 /// Refuses too many markers, and markers that cannot be distinguished.
 pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Result<(), Fault> {
+    let mut patterns = 0;
     for (index, candidate) in list.iter().enumerate() {
+        patterns += usize::from(candidate.twin(&list[..index]).is_none());
         let fault = |message| Err(Fault { span: candidate.at.clone(), message });
-        if index == MOST_PATTERNS {
+        if patterns > MOST_PATTERNS {
             return fault(format!("more than {MOST_PATTERNS} markers count in the {channel}"));
         }
         if let Some(message) = list[..index].iter().find_map(|other| rival(other, candidate, suffixes)) {
@@ -154,10 +168,7 @@ fn may_meet(a: &Pattern, b: &Pattern) -> bool {
         (Some(a), Some(b)) => a == b,
         _ => true,
     };
-    // At the first byte, nothing has closed.
-    let never = flag::START | flag::CLOSED;
-    let can_be = (a.needs | b.needs) & never != never;
-    can_be && same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
+    same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
 }
 
 /// Returns whether the literal is the beginning of a tag of this name, or such a tag the beginning of the literal. `lines`:

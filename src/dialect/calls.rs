@@ -21,8 +21,9 @@ const MOST_OF_DIALECT: usize = 24;
 /// Returns the tables of calls of a span, if it has any.
 pub fn of_span(model: &Model, span: &Span) -> Result<Option<CallTables>, Fault> {
     if span.calls.is_empty() {
-        return match &span.sure {
-            Some(sure) => fault(sure, "`sure` goes with a [[span.call]]"),
+        let keys = [("sure", &span.sure), ("lenient", &span.lenient)];
+        return match keys.into_iter().find_map(|(key, value)| Some((key, value.as_ref()?))) {
+            Some((key, value)) => fault(value, format!("`{key}` goes with a [[span.call]]")),
             None => Ok(None),
         };
     }
@@ -108,12 +109,15 @@ fn tables<'a>(
     let tables = calls.iter().map(|call| table(call, header)).collect::<Result<Vec<_>, _>>()?;
     check_ends(calls, &closes)?;
     let tools = || model.spans.iter().map(Spanned::get_ref).filter(|span| span.channel == Channel::Tool);
-    let literals = tools().flat_map(|span| span.open.iter().flatten()).chain(header.iter().flat_map(|it| &it.begin));
-    let dropped = model.dropped();
-    let skipped = calls.iter().flat_map(|call| &call.get_ref().skip);
-    let follows = literals.chain(&dropped).chain(skipped).map(bytes);
+    let literals = tools().flat_map(|span| span.open.iter().flatten()).map(bytes);
+    let names = tools().flat_map(|span| tags(span, "<")).map(into_bytes);
+    let messages = header.iter().flat_map(|header| &header.begin).map(bytes);
+    // An answer ends with a marker that is dropped, or with a closer of its message.
+    let mut dropped = model.dropped();
+    dropped.extend(model.header.iter().flat_map(|header| header.get_ref().close.iter().cloned()));
     let around = Around {
-        follows: follows.chain(tools().flat_map(|span| tags(span, "<")).map(into_bytes)).collect(),
+        dropped: dropped.iter().map(bytes).collect(),
+        outside: literals.chain(names).chain(messages).collect(),
         closes: closes.into_iter().map(into_bytes).collect(),
     };
     let (mut skips, mut between) = (Vec::new(), Vec::new());
@@ -246,6 +250,7 @@ fn tags_rule(spanned: &Spanned<Call>) -> Result<TagsRule, Fault> {
         after_open: literal(framing.map(|framing| &framing.after_open)),
         before_close: literal(framing.map(|framing| &framing.before_close)),
         has_cdata: flag(&call.cdata),
+        recovers: framing.is_some_and(|it| !text(&it.after_open).is_empty() || !text(&it.before_close).is_empty()),
         nested: call.mark.as_ref().map(bytes),
         unknown_is_string: call.types.as_ref().is_some_and(|types| *types.get_ref() == UnknownType::String),
         ends: Vec::new(),

@@ -42,6 +42,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.name)
 }
 
+/// Returns the names of models that the dialects have, those with a part that may be any text left out.
+pub fn models() -> impl Iterator<Item = &'static str> {
+    ENTRIES.iter().flat_map(|entry| entry.models).map(|pattern| pattern.text).filter(|text| !text.contains('*'))
+}
+
 /// Returns the name of one, by its place in `names`.
 #[cfg(feature = "c-api")]
 pub fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
@@ -235,8 +240,10 @@ impl fmt::Display for UnknownModel {
         }
         write!(f, "no dialect is known for {requested}; ")?;
         for KnownModel { model, dialect, is_elder } in self.nearest() {
-            let kin = if is_elder { "its elder" } else { "the nearest," };
-            write!(f, "{kin} {model} writes {dialect}; ")?;
+            match is_elder {
+                true => write!(f, "its elder {model} writes {dialect}; ")?,
+                false => write!(f, "a similar name, {model}, belongs to the dialect {dialect}; ")?,
+            }
         }
         f.write_str("use its chat template, the dialect `any`, or a dialect file")
     }
@@ -319,8 +326,8 @@ impl UnknownDialect {
     fn new(name: &[u8]) -> UnknownDialect {
         let mut nearest = [(usize::MAX, ""); MOST_NAMED];
         for known in ENTRIES.iter().flat_map(|entry| std::iter::once(&entry.name).chain(entry.aliases)) {
-            let Some(edits) = near(name, known.as_bytes()) else { continue };
-            let found = (edits, *known);
+            let Some(rank) = near(name, known.as_bytes()) else { continue };
+            let found = (rank, *known);
             let at = nearest.partition_point(|other| *other < found);
             if at < MOST_NAMED {
                 nearest[at..].rotate_right(1);
@@ -559,7 +566,7 @@ mod tests {
         assert_eq!(near("one-2.9"), [Some(("one-2.7", "a", true)), Some(("one-3", "b", false))]);
         assert_eq!(near("one2-6-8b"), [Some(("one-2.5", "a", true)), Some(("one-3", "b", false))]);
         assert_eq!(near("one-4"), [Some(("one-3", "b", true)), Some(("one-2", "a", true))]);
-        assert_eq!(near("oen-3"), [None, None]);
+        assert_eq!(near("oen-3"), [Some(("one-3", "b", false)), None]);
         assert_eq!(near("none"), [None, None]);
         assert_eq!(near("threex"), [None, None]);
         assert_eq!(near("secnod-x-8b"), [Some(("second-x", "b", false)), None]);

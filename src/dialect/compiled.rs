@@ -23,6 +23,8 @@ pub struct Compiled {
     pub calls: Vec<Option<CallTables>>,
     /// For each of those regions and each of its tables, the loop masks where most bytes change nothing.
     pub call_loops: Vec<Vec<[u32; Context::ALL.len()]>>,
+    /// For each region, the loop masks of an answer in JSON, outside its strings and inside.
+    pub json_loops: Vec<[u32; 2]>,
     pub templates: Templates,
     pub markers: Markers,
     /// The flags that some pattern of some region, or a span without an opener, asks for.
@@ -84,6 +86,8 @@ pub struct SpanRule {
     pub channel: Channel,
     /// Its markers are text of its channel.
     pub keep: bool,
+    /// It reads a form that the family does not write by itself.
+    pub is_lenient: bool,
     /// The flag of the places at which a body of calls opens it without an opener; 0 where none does.
     pub bare: u16,
     pub thought: Option<ThoughtRule>,

@@ -109,7 +109,7 @@ pub fn markers(model: &Model, leading: &[Literal]) -> Markers {
     let mut names = Vec::new();
     for span in model.spans.iter().map(|span| span.get_ref()) {
         let open = span.open.iter().flatten().map(|literal| literal.get_ref().clone());
-        if matches!(span.place, Place::Start | Place::Closed) {
+        if span.place == Place::Start {
             let before = span.framing.before_open.as_ref().map_or("", |literal| literal.get_ref());
             for open in open {
                 first.extend([format!("{before}{open}"), open]);

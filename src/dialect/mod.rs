@@ -14,6 +14,7 @@ mod model_names;
 mod model_search;
 mod model_table;
 mod prompt;
+mod quoted;
 pub(crate) mod schema;
 mod spelling;
 
@@ -27,6 +28,7 @@ pub use catalogue::{KnownModel, UnknownDialect, UnknownModel};
 pub(crate) use catalogue::{find, find_for_model};
 use compiled::{Compiled, Labels};
 pub(crate) use markers::BREAK;
+pub(crate) use quoted::quoted;
 
 /// The markers and rules of a model family, ready for scanners. It never changes, can be shared between threads, and is cheap
 /// to clone.
@@ -117,6 +119,15 @@ impl Dialect {
         catalogue::names()
     }
 
+    /// Returns the beginnings of names by which [`Dialect::find_for_model`] knows a model, for a shell's completions.
+    ///
+    /// ```
+    /// assert!(aside::Dialect::models().all(|model| aside::Dialect::find_for_model(model).is_ok()));
+    /// ```
+    pub fn models() -> impl Iterator<Item = &'static str> {
+        catalogue::models()
+    }
+
     /// Reads a dialect file. The form of its `[[example]]`s is checked, but they are not run.
     ///
     /// # Errors
@@ -182,7 +193,7 @@ impl Dialect {
     /// let dialect = aside::Dialect::find("harmony")?;
     /// assert_eq!(dialect.family(0), Some("harmony"));
     /// assert_eq!(dialect.opener(0, 1), Some("<|channel|>"));
-    /// assert_eq!(dialect.opener(0, 9), None);
+    /// assert_eq!(dialect.opener(0, 99), None);
     /// # Ok::<(), aside::UnknownDialect>(())
     /// ```
     #[doc(alias = "aside_dialect_opener")]

@@ -308,9 +308,15 @@ pub struct Span {
     #[serde(default, rename = "call")]
     pub calls: Vec<Spanned<Call>>,
     pub sure: Option<Spanned<bool>>,
+    /// The family does not write this form by itself.
+    pub lenient: Option<Spanned<bool>>,
 }
 
 impl Span {
+    pub fn is_lenient(&self) -> bool {
+        self.lenient.as_ref().is_some_and(|lenient| *lenient.get_ref())
+    }
+
     pub fn is_bare(&self) -> bool {
         self.bare.as_ref().is_some_and(|bare| *bare.get_ref())
     }
@@ -351,7 +357,6 @@ pub enum Place {
     Anywhere,
     Start,
     Lead,
-    Closed,
 }
 
 #[derive(Deserialize, PartialEq, Clone, Copy)]
@@ -369,8 +374,6 @@ pub struct Framing {
     pub after_open: Option<Literal>,
     pub before_close: Option<Literal>,
     pub after_close: Option<Literal>,
-    /// As much of `after_close` as there is.
-    pub partial: bool,
 }
 
 impl Framing {
@@ -505,6 +508,15 @@ pub struct Route {
     pub channel: Channel,
     /// A whole header of this route, as the model writes it.
     pub write: Option<Literal>,
+    /// Calls may be in the body.
+    #[serde(default = "Route::default_calls")]
+    pub calls: bool,
+}
+
+impl Route {
+    fn default_calls() -> bool {
+        true
+    }
 }
 
 /// A whole text and its expected result.

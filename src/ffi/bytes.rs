@@ -5,7 +5,6 @@ use std::ffi::c_void;
 use std::ptr;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::constants::*;
 use super::memory::{as_c_ptr, bytes, layout};
@@ -13,7 +12,6 @@ use super::status::{fail, fail_null, fail_with, guard};
 
 /// A range of bytes. In a text that the library fills in, `at` is never NULL and has no NUL after the last byte; in one that a
 /// caller passes, `at` may be NULL if `len` is 0. This struct never changes.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_bytes {
@@ -57,7 +55,7 @@ pub(super) unsafe fn optional_text<'a>(text: aside_bytes, what: &str) -> Result<
 /// NULL. Do not free such memory with `free()`: the library may have a separate heap.
 ///
 /// Threads: any thread may call this at any time.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_free(memory: *mut c_void) {
     guard(
         |_| (),

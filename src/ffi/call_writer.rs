@@ -4,7 +4,6 @@
 use std::ptr;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::bytes::{aside_bytes, optional_text};
 use super::constants::*;
@@ -23,14 +22,11 @@ use crate::memory::{self, append_text, copy_text};
 const KEPT: usize = 4096;
 
 /// The state of one stream's tool calls. From `aside_call_writer_new()`; freed by `aside_call_writer_free()`.
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_call_writer {
     guard: HandleGuard<Stream>,
 }
 
 /// Options of `aside_call_writer_new()`. Set all of it to zero, then `size`; later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_call_writer_options {
@@ -70,7 +66,6 @@ impl Versioned for aside_call_writer_options {
 
 /// The next part of a tool call for a client. Set `size` before the first call; later versions may add fields at the end.
 /// All texts are UTF-8, in memory of the writer that is valid until the next call with it.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_call_delta {
@@ -254,7 +249,7 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
 /// Memory: if it runs out while `tools` is read, the process ends.
 ///
 /// Threads: any thread may call this at any time.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_call_writer_new(
     dialect: *const aside_dialect,
     options: *const aside_call_writer_options,
@@ -277,7 +272,7 @@ pub unsafe extern "C" fn aside_call_writer_new(
 /// Frees a writer and the memory that C has borrowed from it. Does nothing for NULL.
 ///
 /// Threads: no other thread may be using this writer.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) {
     // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(writer, |writer| writer.guard.close()) }
@@ -299,7 +294,7 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
 /// May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
 ///
 /// Memory: it grows with the held bytes, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_call_writer_feed(
     writer: *mut aside_call_writer,
     event: *const aside_event,
@@ -338,7 +333,7 @@ pub unsafe extern "C" fn aside_call_writer_feed(
 /// longer valid.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_call_writer_reset(writer: *mut aside_call_writer) -> aside_status {
     // SAFETY: the caller promises a writer that is NULL or valid, and only calls that have entered use the stream.
     unsafe {

@@ -262,6 +262,9 @@ enumeration! {
         ASIDE_CALLS_IN_THINKING_DIALECT = 0 => CallsInThinking::Dialect,
         /// Every tool opener in the thinking is text.
         ASIDE_CALLS_IN_THINKING_NEVER = 1 => CallsInThinking::Never,
+        /// As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is known whether the call is meant: text
+        /// after it says that it is part of the thinking.
+        ASIDE_CALLS_IN_THINKING_ALWAYS = 2 => CallsInThinking::Always,
     }
 }
 

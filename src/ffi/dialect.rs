@@ -4,7 +4,6 @@ use std::sync::OnceLock;
 use std::{iter, ptr};
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::constants::*;
 use super::memory::{Versioned, bytes, file_text, fill_sized, layout, read_sized, try_box};
@@ -14,8 +13,6 @@ use crate::{Dialect, FileError, Start, ToolTrigger, dialect};
 
 /// A dialect, which defines the byte sequences that are markers, and their effect. It never changes. From
 /// `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_dialect {
     pub(super) dialect: crate::Dialect,
     /// Ends in a NUL, as the labels below do.
@@ -178,7 +175,7 @@ pub(super) unsafe fn c_name_of(name: &[u8], len: *mut size_t) -> *const c_char {
 ///
 /// Memory: the first call for a dialect loads it; if memory runs out while it is loaded, the process ends. A dialect
 /// that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) -> *const aside_dialect {
     guard_handle(|| {
         if name.is_null() {
@@ -208,7 +205,7 @@ pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) ->
 /// the model is known to write no thinking in its text, and no dialect of its calls is known.
 ///
 /// Memory: as for `aside_dialect_find()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len: size_t) -> *const aside_dialect {
     guard_handle(|| {
         if model.is_null() {
@@ -226,7 +223,6 @@ pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len:
 
 /// The result of `aside_dialect_find_for_template()`. Set all of it to zero, then `size`, and `dialects` with `capacity` if you
 /// want to see all dialects that fit; later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_template_match {
@@ -267,13 +263,13 @@ const _: () = {
 ///
 /// NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
 /// distinguish them: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
-/// markers of none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`.
-/// `*found` is not written after these.
+/// markers of none, or one that the nearest dialect lacks: the message names both. `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+/// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
 ///
 /// The results for the last 64 templates of up to 64 KiB are cached, so that a host may ask with each request.
 ///
 /// Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_find_for_template(
     text: *const c_char,
     len: size_t,
@@ -297,7 +293,7 @@ pub unsafe extern "C" fn aside_dialect_find_for_template(
 /// `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
 ///
 /// Memory: if it runs out while the text is read, the process ends.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_load(toml: *const c_char, len: size_t) -> *mut aside_dialect {
     guard_handle(|| {
         // SAFETY: the caller promises `len` bytes.
@@ -317,7 +313,7 @@ pub unsafe extern "C" fn aside_dialect_load(toml: *const c_char, len: size_t) ->
 /// `ASIDE_ERROR_LENGTH`; `ASIDE_ERROR_MEMORY` if there is no memory for the handle.
 ///
 /// Memory: if it runs out while the text is read, the process ends.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_from_response_template(json: *const c_char, len: size_t) -> *mut aside_dialect {
     guard_handle(|| {
         // SAFETY: the caller promises `len` bytes.
@@ -338,7 +334,7 @@ pub unsafe extern "C" fn aside_dialect_from_response_template(json: *const c_cha
 ///
 /// Memory: all built-in dialects take some 20 MB, and half a second to load; if memory runs out while they are loaded,
 /// the process ends.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_preload(names: *const c_char, len: size_t) -> aside_status {
     guard(
         |status| status,
@@ -363,7 +359,7 @@ pub unsafe extern "C" fn aside_dialect_preload(names: *const c_char, len: size_t
 /// nothing for NULL and for built-in dialects.
 ///
 /// Threads: no other thread may be using this handle.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_free(dialect: *mut aside_dialect) {
     guard(
         |_| (),
@@ -383,7 +379,7 @@ pub unsafe extern "C" fn aside_dialect_free(dialect: *mut aside_dialect) {
 /// NULL.
 ///
 /// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: *mut size_t) -> *const c_char {
     // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
     match unsafe { dialect.as_ref() } {
@@ -402,7 +398,7 @@ pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: 
 ///
 /// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
 /// rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_family(
     dialect: *const aside_dialect,
     rule: u32,
@@ -418,7 +414,7 @@ pub unsafe extern "C" fn aside_dialect_family(
 ///
 /// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
 /// rule or tag (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_opener(
     dialect: *const aside_dialect,
     rule: u32,
@@ -457,7 +453,7 @@ unsafe fn c_word_of(
 }
 
 /// Returns the largest number of bytes that a scanner of this dialect holds back. 0 if `dialect` is NULL.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -> size_t {
     // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
     match unsafe { dialect.as_ref() } {
@@ -472,7 +468,7 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
 /// Returns the start of a stream of this dialect if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
 /// `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
 /// `ASIDE_START_DEFAULT` if `dialect` is NULL.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> aside_start {
     // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
     match unsafe { dialect.as_ref() } {
@@ -488,7 +484,7 @@ pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> a
 /// `*len` becomes its length without the NUL; `len` may be NULL.
 ///
 /// The memory lives as long as the library. NULL past the last one: the list ends there, and nothing has failed.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_name_at(index: size_t, len: *mut size_t) -> *const c_char {
     match dialect::c_name(index) {
         // SAFETY: `len` is NULL or may be written, as the caller promises.

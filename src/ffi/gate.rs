@@ -3,7 +3,6 @@
 use std::mem::offset_of;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::bytes::aside_bytes;
 use super::constants::*;
@@ -19,7 +18,6 @@ fn status(body: impl FnOnce() -> Result<aside_status, aside_status>) -> aside_st
 
 /// The HTTP facts about a request and its answer, as far as they are known. Set all of it to zero, then `size`; later versions
 /// may add fields at the end. Texts are verbatim; `len` is 0 where there is none.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_exchange {
@@ -73,8 +71,8 @@ unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, 
 /// read.
 ///
 /// An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
-/// `text/event-stream`, `application/json`, `application/x-ndjson` or `application/jsonl`, with any parameters; and its
-/// path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
+/// `text/event-stream`, `application/json`, `application/x-ndjson`, `application/jsonl` or `text/plain`, with any parameters,
+/// or absent; and its path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
 /// the longest that fits is of one of `exchange->formats`.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
@@ -83,7 +81,7 @@ unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, 
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, body: *mut aside_body) -> aside_status {
     status(|| {
         // SAFETY: the caller promises a struct as large as it says, with texts that are valid.
@@ -106,7 +104,7 @@ pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, b
 /// `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hint: *mut aside_hint) -> aside_status {
     status(|| {
         // SAFETY: the caller promises a struct as large as it says, with texts that are valid.
@@ -131,7 +129,7 @@ pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hin
 /// `model` must not be memory of `body`; it may be NULL if `room` is 0.
 ///
 /// Memory: it allocates nothing.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_request_model(
     body: *const c_char,
     len: size_t,
@@ -176,7 +174,7 @@ pub unsafe extern "C" fn aside_request_model(
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_request_thinking(
     exchange: *const aside_exchange,
     body: *const c_char,

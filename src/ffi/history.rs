@@ -1,7 +1,6 @@
 //! Requests whose history is rewritten, for C: one body in, one out, and nothing is kept.
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::bytes::return_text;
 use super::constants::*;
@@ -13,7 +12,6 @@ use crate::history::{Format, Name, Options, Report, Server, rewrite};
 
 /// The options of `aside_history_rewrite()`. Set all of it to zero, then `size` and `format`; or have a server's filled
 /// in by `aside_history_server_find()`. Later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_history_options {
@@ -42,7 +40,6 @@ impl Versioned for aside_history_options {
 }
 
 /// The report of `aside_history_rewrite()`. Set `size` before the call; later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_history_report {
@@ -135,7 +132,7 @@ unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_s
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
 /// `aside_last_status()` is then `ASIDE_ERROR_NULL`, also if the dialect is missing, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`. `*report` and `*out_len` are written on success only.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_history_rewrite(
     options: *const aside_history_options,
     body: *const c_char,
@@ -172,7 +169,7 @@ pub unsafe extern "C" fn aside_history_rewrite(
 ///
 /// Returns `ASIDE_OK` and writes `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES` to `*format`. Returns
 /// `ASIDE_NONE` for another path; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_history_format(
     path: *const c_char,
     len: size_t,
@@ -238,7 +235,7 @@ unsafe fn fill(
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: if it runs out, the process ends. A host calls this before it serves.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_history_server_find(
     name: *const c_char,
     len: size_t,
@@ -261,7 +258,7 @@ pub unsafe extern "C" fn aside_history_server_find(
 /// the file has an error.
 ///
 /// Memory: if it runs out, the process ends. A host calls this before it serves.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_history_server_load(
     toml: *const c_char,
     len: size_t,
@@ -281,7 +278,7 @@ pub unsafe extern "C" fn aside_history_server_load(
 /// its length without the NUL; `len` may be NULL.
 ///
 /// The memory lives as long as the library. NULL past the last one: the list ends there, and nothing has failed.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_history_server_name_at(index: size_t, len: *mut size_t) -> *const c_char {
     match Server::c_name(index) {
         // SAFETY: `len` is NULL or may be written, as the caller promises.

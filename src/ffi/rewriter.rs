@@ -5,7 +5,6 @@ use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::bytes::{aside_bytes, optional_text};
 use super::constants::*;
@@ -22,14 +21,11 @@ use crate::sse::{Options, Rewriter, Stats};
 const KEPT_OUT: usize = 1 << 18;
 
 /// The state of one event stream that is rewritten. From `aside_rewriter_new()`; freed by `aside_rewriter_free()`.
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_rewriter {
     guard: HandleGuard<Stream>,
 }
 
 /// Options of `aside_rewriter_new()`. Set all of it to zero, then `size`; later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_rewriter_options {
@@ -112,7 +108,6 @@ pub struct aside_rewriter_options {
 
 /// The counts of a rewriter, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at
 /// the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_rewriter_stats {
@@ -308,7 +303,7 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
 /// Memory: if it runs out while `tools` is read, the process ends.
 ///
 /// Threads: any thread may call this at any time.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_new(
     dialect: *const aside_dialect,
     options: *const aside_rewriter_options,
@@ -338,7 +333,7 @@ pub unsafe extern "C" fn aside_rewriter_new(
 /// before.
 ///
 /// Threads: no other thread may be using this rewriter.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
     // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(rewriter, |sse| sse.guard.close()) }
@@ -357,7 +352,7 @@ pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
 ///
 /// Threads: other threads may be using the dialect.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_use_dialect(
     rewriter: *mut aside_rewriter,
     dialect: *const aside_dialect,
@@ -382,7 +377,7 @@ pub unsafe extern "C" fn aside_rewriter_use_dialect(
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
 ///
 /// Memory: if it runs out while `tools` is read, the process ends.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_use_tools(
     rewriter: *mut aside_rewriter,
     tools: *const c_char,
@@ -407,7 +402,7 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
 /// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
 /// error).
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
     rewriter: *mut aside_rewriter,
     tail: *const c_char,
@@ -444,7 +439,7 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
 /// Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for chunks that
 /// one event becomes; by the bytes that are held back of each of at most 128 choices, up to twice `aside_dialect_max_hold()`.
 /// The output may be 150 times as long as the input, if each event has many choices and a long `id`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_feed(
     rewriter: *mut aside_rewriter,
     buf: *const c_char,
@@ -465,7 +460,7 @@ pub unsafe extern "C" fn aside_rewriter_feed(
 /// begins a new stream.
 ///
 /// Returns the same as `aside_rewriter_feed()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, out: *mut aside_bytes) -> aside_status {
     // SAFETY: the caller promises a rewriter that is valid, and an output that may be written.
     unsafe { rewrite(rewriter, out, |rewriter, out| rewriter.finish(out)) }
@@ -475,7 +470,7 @@ pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, ou
 /// C has borrowed from it is no longer valid.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> aside_status {
     // SAFETY: the caller promises a rewriter that is NULL or valid, and only calls that have entered use the stream.
     unsafe {
@@ -493,7 +488,7 @@ pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> 
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_get_stats(
     rewriter: *const aside_rewriter,
     stats: *mut aside_rewriter_stats,

@@ -2,7 +2,6 @@
 //! dialect.
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::bytes::{aside_bytes, return_text};
 use super::constants::*;
@@ -18,7 +17,7 @@ use crate::{Dialect, JoinCall, JoinError, JoinOptions};
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
 /// `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`.
 /// `*out_len` is written on success only.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_strip(
     dialect: *const aside_dialect,
     text: *const c_char,
@@ -35,7 +34,6 @@ pub unsafe extern "C" fn aside_strip(
 }
 
 /// A tool call for `aside_join()`. Its texts are UTF-8. Later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_join_call {
@@ -48,7 +46,6 @@ pub struct aside_join_call {
 }
 
 /// The parts that `aside_join()` joins. Set all of it to zero, then `size`; later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_join_options {
@@ -98,7 +95,7 @@ const _: () = {
 /// `ASIDE_START_TOOL`); `ASIDE_ERROR_OPTION`, also for a start that the dialect does not have and a text of a call that is not
 /// UTF-8; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. `*out_len`
 /// is written on success only.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_join(
     dialect: *const aside_dialect,
     options: *const aside_join_options,
@@ -135,7 +132,7 @@ pub unsafe extern "C" fn aside_join(
 /// `aside_last_status()` is then `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single
 /// character, or one that contains U+200B), or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
 /// `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_escape(
     dialect: *const aside_dialect,
     text: *const c_char,

@@ -10,7 +10,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use libc::c_char;
-use safer_ffi::prelude::*;
 
 use super::constants::*;
 use crate::{Error, UnknownModel};
@@ -218,7 +217,7 @@ pub(super) fn made_handle(made: bool) {
 /// misspelled dialect, say), the message of that failure stays. The status becomes `ASIDE_ERROR_NULL`.
 ///
 /// Memory: no message allocates any.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_last_error() -> *const c_char {
     guard(|_| message(), message)
 }
@@ -239,13 +238,13 @@ fn message() -> *const c_char {
 
 /// Returns the status of the last failure in this thread: why a function returned NULL. `ASIDE_OK` if nothing has
 /// failed.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_last_status() -> aside_status {
     LAST.with_borrow(|last| last.status)
 }
 
 /// Returns the general sentence of a status, for any number: with a NUL at its end, never NULL, never freed.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_status_text(status: aside_status) -> *const c_char {
     sentence(status).as_ptr()
 }

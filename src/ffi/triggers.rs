@@ -1,7 +1,6 @@
 //! The texts of a dialect around a tool call, for C. The texts are made when they are first asked for, and belong to the dialect.
 
 use libc::size_t;
-use safer_ffi::prelude::*;
 
 use super::bytes::aside_bytes;
 use super::constants::*;
@@ -14,7 +13,6 @@ use crate::{Error, ToolTrigger};
 /// The texts around one call of a tool, from `aside_dialect_tool_trigger()`: `begin`, the tool's name, `after_name`, the arguments,
 /// `end`. Set `size` before the call; later versions may add fields at the end. The texts belong to the dialect and are valid as
 /// long as that is.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_tool_trigger {
@@ -64,7 +62,7 @@ const _: () = {
 ///
 /// Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_tool_trigger(
     dialect: *const aside_dialect,
     index: size_t,

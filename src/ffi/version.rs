@@ -1,21 +1,20 @@
 //! The version of the library: a program asks for it, so that it never runs with an incompatible one.
 
 use libc::c_char;
-use safer_ffi::prelude::*;
 
 /// The version of the binary interface that this header describes; compare with `aside_abi_version()`.
 pub const ASIDE_ABI_VERSION: u32 = 1;
 
 /// Returns the version of the library that runs, "MAJOR.MINOR.PATCH" with a NUL at its end, never freed.
 /// `ASIDE_VERSION` is the version of this header.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
 /// Returns the version of the binary interface that the library has. A program fits the library if this is
 /// `ASIDE_ABI_VERSION`: it grows only when something that was there changes.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_abi_version() -> u32 {
     ASIDE_ABI_VERSION
 }
@@ -23,12 +22,12 @@ pub unsafe extern "C" fn aside_abi_version() -> u32 {
 /// Does nothing; its name carries the version. A program that calls it, as `ASIDE_VERSION_SYMBOL`, does not link with a
 /// library that is older than this header, because such a library has no function of that name. `aside.hpp` calls it.
 /// Later libraries with the same binary interface keep it.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_version_0_1_0() {}
 
 /// Returns the version of `aside_unstable.h`. It grows with each change there that a program could notice.
 /// The version that this header describes is 1.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub extern "C" fn aside_unstable_version() -> u32 {
     1
 }

@@ -18,6 +18,18 @@ pub use string::{Part, Surrogates, Unescape, append_decoded, decode, escape, esc
 pub use syntax::{Seen, Syntax};
 pub use walk::{members, objects, values};
 
+use memchr::memchr2;
+
+/// Makes blanks of the line ends in JSON text, for places where a line end would end the record. They are between its values: a
+/// string has none.
+pub fn join_lines(json: &mut [u8]) {
+    let mut at = 0;
+    while let Some(len) = memchr2(b'\r', b'\n', &json[at..]) {
+        at += len;
+        json[at] = b' ';
+    }
+}
+
 /// Returns a number that is written in digits alone, as indexes are.
 pub fn whole_number(digits: &[u8]) -> Option<u64> {
     let add = |number: u64, digit: &u8| {

@@ -86,6 +86,11 @@ impl Syntax {
         matches!(self.place, Place::Text { is_escaped: false, .. })
     }
 
+    /// Returns the number of objects that are open.
+    pub fn open_objects(&self) -> u8 {
+        self.objects.count_ones() as u8
+    }
+
     /// Returns whether the next byte is in a key of the outermost object.
     pub fn is_in_key_of_root(&self) -> bool {
         self.depth == 1 && matches!(self.place, Place::Text { is_key: true, .. })

@@ -11,7 +11,7 @@ pub const COMMON_RUN: u32 = 4;
 pub const COMMON_LANGUAGE: u32 = 12;
 
 /// The number of kinds of bytes; see `kind`.
-pub const KINDS: usize = 8;
+pub const KINDS: usize = 9;
 
 /// Returns the kind of a byte: those of one kind change each tracker in the same way.
 pub fn kind(byte: u8) -> usize {
@@ -21,6 +21,7 @@ pub fn kind(byte: u8) -> usize {
         b' ' => 3,
         b'`' => 4,
         b'~' => 5,
+        b'{' | b'[' => 8,
         _ if is_blank(byte) => 6,
         _ if is_language(byte) => 7,
         _ => 0,
@@ -57,6 +58,14 @@ pub struct CodeTracker {
     nests: bool,
     /// The line has mentioned an opener, but not yet its closer.
     mentions_tag: bool,
+    /// The line has text that is not blank, after its last marker. Set only if the rule asks for it.
+    has_words: bool,
+    /// A call of this line was text, because it is in a sentence: so are those after it.
+    is_sentence: bool,
+    /// The block has nothing but blanks so far.
+    is_new_block: bool,
+    /// The last byte is the bracket with which the block begins.
+    begins_json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,6 +94,10 @@ impl CodeTracker {
         code: 0,
         nests: false,
         mentions_tag: false,
+        has_words: false,
+        is_sentence: false,
+        is_new_block: false,
+        begins_json: false,
     };
 
     /// A line begins in a block that three backticks opened.
@@ -95,8 +108,9 @@ impl CodeTracker {
     }
 
     /// Returns whether only a line's end or the beginning of a marker can change anything here.
-    pub fn is_settled(&self) -> bool {
-        self.at == LineState::Prose && self.backticks == 0
+    pub fn is_settled(&self, rule: LineRule) -> bool {
+        let has_begun = (self.has_words || !rule.has_words()) && !self.is_new_block;
+        self.at == LineState::Prose && self.backticks == 0 && has_begun
     }
 
     /// Returns whether a fence or a code span has begun in this line, or may have. A block around it does not count.
@@ -109,12 +123,15 @@ impl CodeTracker {
         self.fence_len.max(self.block_len).max(self.backticks).max(self.code) <= COMMON_RUN
             && self.count <= COMMON_LANGUAGE
             && !self.mentions_tag
+            && !self.is_sentence
     }
 
     /// Returns a number that no other such place has.
     pub fn number(&self) -> Option<u64> {
         const { assert!(COMMON_RUN < 16 && COMMON_LANGUAGE < 16) };
-        let kind = [self.fence_char.into(), self.block_char.into(), self.at as u64, self.nests.into()];
+        let is = [self.nests, self.has_words, self.is_new_block].into_iter().zip(0..);
+        let is = is.fold(0, |all, (is, bit)| all | u64::from(is) << bit);
+        let kind = [self.fence_char.into(), self.block_char.into(), self.at as u64, is];
         let kind = kind.iter().fold(0, |all, part| all << 8 | part);
         let counts = [self.count, self.fence_len, self.block_len, self.backticks, self.code];
         self.is_common().then(|| counts.iter().fold(kind, |all, &count| all << 4 | u64::from(count)))
@@ -188,6 +205,36 @@ impl CodeTracker {
         self.mentions_tag
     }
 
+    /// Returns whether the line has text that is not blank.
+    pub fn has_words(&self) -> bool {
+        self.has_words
+    }
+
+    /// Returns whether a call of this line was text, because it is in a sentence.
+    pub fn is_sentence(&self) -> bool {
+        self.is_sentence
+    }
+
+    pub fn set_sentence(&mut self) {
+        self.is_sentence = true;
+    }
+
+    /// Notes a marker: words before it no longer count.
+    pub fn lose_words(&mut self) {
+        (self.has_words, self.is_sentence) = (false, false);
+    }
+
+    /// Returns whether the last byte is a bracket with which a block begins.
+    pub fn begins_json(&self) -> bool {
+        self.begins_json
+    }
+
+    /// Returns the place where most text is: in the middle of a line, outside all code.
+    pub const fn in_prose(rule: LineRule) -> CodeTracker {
+        let has_words = matches!(rule, LineRule::Guard { words: true, .. });
+        CodeTracker { has_words, ..CodeTracker::after(b'.') }
+    }
+
     /// Returns the place after text that ended with this byte, outside all code.
     pub const fn after(last: u8) -> CodeTracker {
         let at = if last == b'\n' { LineState::Start } else { LineState::Prose };
@@ -195,6 +242,20 @@ impl CodeTracker {
     }
 
     pub fn pass(&mut self, byte: u8, rule: LineRule) {
+        self.begins_json = self.is_new_block && matches!(byte, b'{' | b'[');
+        self.is_new_block &= is_blank(byte);
+        if rule.has_words() {
+            self.has_words = byte != b'\n' && (self.has_words || !is_blank(byte));
+            self.is_sentence &= byte != b'\n';
+        }
+        let was_in_block = self.in_block();
+        self.pass_line(byte, rule);
+        if matches!(rule, LineRule::Guard { .. }) && self.in_block() && !was_in_block {
+            self.is_new_block = true;
+        }
+    }
+
+    fn pass_line(&mut self, byte: u8, rule: LineRule) {
         let is_fence = matches!(rule, LineRule::Fence { .. });
         self.mentions_tag &= byte != b'\n';
         if byte == b'`' && rule != (LineRule::Fence { inline: false }) {

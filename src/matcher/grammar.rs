@@ -32,14 +32,13 @@ pub mod flag {
     pub const LITERAL: u16 = 1 << 11;
     /// The host has a stray closer removed alone, whatever the dialect says.
     pub const DROPPED: u16 = 1 << 12;
-
-    /// A closer of the thinking has just come, and nothing since.
-    pub const CLOSED: u16 = 1 << 13;
     /// Nothing but blanks yet in this stream, or in a prompt since its last marker.
-    pub const LEADING: u16 = 1 << 14;
+    pub const LEADING: u16 = 1 << 13;
+    /// In the body of a message whose header says that it has no calls.
+    pub const ADDRESSED: u16 = 1 << 14;
 
     /// The flags that the first byte clears, whatever it is.
-    pub const FIRST: u16 = START | HEADER | OPENED | CLOSED;
+    pub const FIRST: u16 = START | HEADER | OPENED;
 }
 
 /// A set of a region's patterns: one bit each.
@@ -64,6 +63,8 @@ pub struct Grammar {
     pub guards: bool,
     /// Tags and tokens that the text only mentions are text.
     pub guards_prose: bool,
+    /// Openers and tags of the thinking in the strings of an answer in JSON are text.
+    pub guards_json: bool,
     /// The first one is the content's, outside all spans.
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,
@@ -91,6 +92,11 @@ impl Grammar {
     /// Returns the framing that may follow this one, or 0.
     pub fn next_framing(&self, number: u16) -> u16 {
         self.framings.get(usize::from(number).wrapping_sub(1)).map_or(0, |framing| framing.next)
+    }
+
+    /// Returns whether the framing with this number stays where the content before it ends in a word.
+    pub fn separates(&self, number: u16) -> bool {
+        self.framings.get(usize::from(number).wrapping_sub(1)).is_some_and(|framing| framing.separates)
     }
 
     /// Returns the number of bytes at the beginning of a text that are those of a literal.
@@ -123,6 +129,8 @@ pub struct Framing {
     pub bytes: Box<[u8]>,
     /// The framing that may follow this one, as a number, or 0.
     pub next: u16,
+    /// It follows thinking, and separates the words around it.
+    pub separates: bool,
 }
 
 /// The largest number of line breaks before a tag that are its framing.
@@ -149,6 +157,8 @@ pub struct Region {
     /// The patterns that count in a fenced block too, and those of them that also count between backticks.
     pub in_fences: PatternSet,
     pub in_code_spans: PatternSet,
+    /// The patterns that count in the strings of an answer in JSON.
+    pub in_strings: PatternSet,
     /// Flags that some pattern of this region asks for.
     pub used: u16,
     /// Flags that non-blank text of this region takes away.
@@ -187,9 +197,11 @@ impl Region {
 pub enum LineRule {
     Ignore,
     /// Markers inside code fences, or inside code spans, are text. Where neither is so, no fence opens after a backtick.
+    /// `words`: whether a line has text before an opener is asked.
     Guard {
         fences: bool,
         inline: bool,
+        words: bool,
     },
     /// Inside a fence span: nested code blocks are opaque, and so are code spans with `inline`.
     Fence {
@@ -198,6 +210,11 @@ pub enum LineRule {
 }
 
 impl LineRule {
+    /// Returns whether it follows whether a line has text.
+    pub fn has_words(self) -> bool {
+        matches!(self, LineRule::Guard { words: true, .. })
+    }
+
     /// Returns whether it follows code spans.
     pub fn has_code_spans(self) -> bool {
         matches!(self, LineRule::Guard { inline: true, .. } | LineRule::Fence { inline: true })
@@ -354,6 +371,8 @@ pub struct Route {
     /// Field and the values that it may have; none are any value.
     pub when: Vec<(Box<str>, Vec<Box<str>>)>,
     pub channel: Channel,
+    /// A call may be in the body.
+    pub calls: bool,
 }
 
 #[cfg(test)]

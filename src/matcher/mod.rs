@@ -43,6 +43,7 @@
 //! span, region 1, the closer is found in the same way. In `[b`, the `b` leads back to prose: both bytes are text. The other
 //! states of region 0 are for a host that has stray closers removed (`StrayClose::Drop`): there `[/a]` is a marker too.
 
+pub mod answer;
 pub mod automaton;
 pub mod bytes;
 pub mod code;

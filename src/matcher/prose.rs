@@ -10,7 +10,8 @@ pub type Before = u8;
 /// The beginning of a line.
 pub const LINE: Before = b'\n';
 
-fn is_space(byte: u8) -> bool {
+/// Returns whether it is a blank within a line.
+pub fn is_space(byte: u8) -> bool {
     is_blank(byte) && !is_line_end(byte)
 }
 
@@ -18,17 +19,26 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns whether it is a quote mark.
-pub fn is_quote(byte: u8) -> bool {
+/// Returns whether it is a mark that comes before and after quoted words, or emphasised ones.
+pub fn is_mark(byte: u8) -> bool {
+    is_quote(byte) || is_emphasis(byte)
+}
+
+fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-/// Returns whether these are the bytes of a tag without blanks and attributes.
-pub fn is_word_tag(tag: impl IntoIterator<Item = u8>) -> bool {
+fn is_emphasis(byte: u8) -> bool {
+    matches!(byte, b'*' | b'_')
+}
+
+/// Returns whether these are the bytes of a tag without blanks and attributes, after `front`: `<` or `</`.
+pub fn is_word_tag(front: &[u8], tag: impl IntoIterator<Item = u8>) -> bool {
     let mut tag = tag.into_iter();
-    let (begin, first) = (tag.next(), tag.next());
+    let has_front = front.iter().all(|byte| tag.next() == Some(*byte));
+    let first = tag.next();
     let mut rest = tag.skip_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'));
-    begin == Some(b'<')
+    has_front
         && first.is_some_and(|first| first.is_ascii_alphabetic())
         && rest.next() == Some(b'>')
         && rest.next().is_none()
@@ -60,7 +70,7 @@ fn after_character(text: &[u8], last: u8) -> Before {
 
 /// Returns whether the text may only mention an opener after `before`. The byte after the opener decides.
 pub fn may_be_prose(before: Before) -> bool {
-    is_space(before) || is_opening(before)
+    is_space(before) || is_opening(before) || is_emphasis(before)
 }
 
 fn is_opening(before: Before) -> bool {
@@ -75,7 +85,18 @@ pub fn is_prose(before: Before, next: u8) -> bool {
             next,
             b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'.' | b',' | b';' | b':' | b'!' | b'?' | b'-' | b'/'
         );
-    is_space(before) && ends_word || is_opening(before) && !is_line_end(next)
+    is_space(before) && ends_word || is_opening(before) && !is_line_end(next) || is_emphasis(before) && next == before
+}
+
+/// Returns whether a sentence with a closer in it continues: punctuation, or a blank and a letter, comes after it. Returns none
+/// where only more text can decide.
+pub fn continues_sentence(next: &[u8], at_end: bool) -> Option<bool> {
+    match next {
+        [b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b']' | b'}', ..] => Some(true),
+        [blank, ..] if !is_space(*blank) => Some(false),
+        [_, letter, ..] => Some(letter.is_ascii_alphabetic()),
+        _ => at_end.then_some(false),
+    }
 }
 
 /// Returns whether the text only mentions a token that is removed: a blank and a letter come after it. Returns none where only
@@ -88,7 +109,7 @@ pub fn is_in_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     }
 }
 
-/// Returns whether the text quotes a closer after `before`: it is between two equal quote marks, and no letter or digit
+/// Returns whether the text quotes a closer after `before`: it is between two equal marks, and no letter or digit
 /// follows, with which a quotation in the answer would begin. Returns none where only more text can decide.
 pub fn is_quoted(before: Before, next: &[u8], at_end: bool) -> Option<bool> {
     match next {

@@ -1,7 +1,7 @@
 //! Writes the dialect's file of a response template.
 
 use super::fields::{Body, Calls, Part, Template};
-use crate::json;
+use crate::dialect::quoted;
 
 impl Template {
     pub fn to_file(&self) -> String {
@@ -115,12 +115,4 @@ fn end_of_tag(begin: &str) -> Option<String> {
     let name = begin.strip_prefix('<')?;
     let name = &name[..name.find(['=', ' '])?];
     name.chars().all(|char| char.is_alphanumeric() || "_:-".contains(char)).then(|| format!("</{name}>"))
-}
-
-/// Returns a text as TOML's basic string, which has JSON's escapes.
-fn quoted(text: &str) -> String {
-    let mut inside = Vec::new();
-    // Only memory can fail.
-    let _ = json::escape(text.as_bytes(), &mut inside);
-    format!("\"{}\"", String::from_utf8_lossy(&inside).replace('\u{7f}', "\\u007f"))
 }

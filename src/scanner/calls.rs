@@ -22,6 +22,7 @@ use crate::{
         bytes::is_blank,
         code::CodeTracker,
         grammar::{Action, Grammar, PatternSet, Region, flag},
+        prose,
         recogniser::{Outcome, Recogniser, TokenMark},
     },
 };
@@ -95,6 +96,8 @@ impl Engine {
         let field = table.head.name_from.as_deref()?.as_bytes();
         let is_field = |&index: &usize| self.attributes.get(index).is_some_and(|it| it.name == field);
         let index = (0..self.attributes.len()).find(is_field)?;
+        // A header that broke off names no call.
+        self.attributes.value("end")?;
         let value = self.attributes.get(index)?.value;
         table.head.prefix_len(value).map(|prefix| (index, prefix))
     }
@@ -114,7 +117,18 @@ impl Pull<'_> {
         let tables = self.compiled.calls(self.compiled.inside(rule));
         let is_tool = self.compiled.spans[usize::from(rule)].channel == Channel::Tool;
         let asks = tables.is_some_and(|tables| tables.is_sure || in_thinking) || is_tool && self.ignores_calls();
-        asks.then_some((rule, tag))
+        (asks || self.is_in_sentence(rule)).then_some((rule, tag))
+    }
+
+    /// Returns whether the next opener, which is of this rule, is text, because the family does not write it and a sentence does:
+    /// a blank and other text come before it on its line, or another such call.
+    fn is_in_sentence(&self, rule: u8) -> bool {
+        let engine = &self.engine;
+        self.compiled.spans[usize::from(rule)].is_lenient
+            && engine.spans.channel() == Channel::Content
+            && engine.code.has_words()
+            && (prose::is_space(self.before()) || engine.code.is_sentence())
+            && !(engine.hold.has_marks() && self.mark(engine.text).is_special_token())
     }
 
     /// Decides whether an opener of `len` bytes counts. Returns none where only more bytes can decide.
@@ -125,7 +139,14 @@ impl Pull<'_> {
         let Some(tables) = compiled.calls(inside).filter(|_| !self.ignores_calls()) else { return Ok(Some(false)) };
         let seen =
             self.look(at_end, |lookahead| counts(compiled, tables, inside, tag, &lookahead.after(len as usize)))?;
-        Ok(if at_end { Some(seen.unwrap_or(false)) } else { seen })
+        let seen = if at_end { Some(seen.unwrap_or(false)) } else { seen };
+        if seen.is_none() || !self.is_in_sentence(rule) {
+            return Ok(seen);
+        }
+        if seen == Some(true) {
+            self.engine.code.set_sentence();
+        }
+        Ok(Some(false))
     }
 
     /// Decides whether a body of calls opens a span here, without an opener. Returns none where only more bytes can decide;
@@ -225,34 +246,26 @@ impl Pull<'_> {
         }
     }
 
-    /// Releases the held bytes of a body: of a value, as the value; of a word of a call, as text of a call that broke its
-    /// grammar.
-    pub(super) fn flush_body(&mut self, held: usize) -> Result<Option<EventRef>, Error> {
-        let Some(&body) = self.engine.body() else { return Ok(None) };
-        if held == 0 {
-            return Ok(None);
-        }
+    /// Decides the held bytes of a body, or the first of them: those of a value are the value's; a word of a call is text of a
+    /// call that broke its grammar. Returns whether there is a body.
+    pub(super) fn release_body(&mut self) -> bool {
+        let Some(&body) = self.engine.body() else { return false };
+        let Some(tables) = self.compiled.calls(self.engine.spans.region()) else { return false };
+        let Step::Piece { piece, len, next } = body.flush(tables, self.engine.hold.unreported()) else { return false };
+        // Bytes that have turned out to be text are decided with the others.
+        self.engine.text = 0;
         self.engine.pending = Pending::Unread;
         self.engine.framing = 0;
-        let Some(tables) = self.compiled.calls(self.engine.spans.region()) else { return Ok(None) };
-        let (piece, held, next) = body.flush(tables, self.engine.hold.unreported());
-        if held == 0 {
-            // A closer is held, and the bytes after it.
+        let has_event = piece != Piece::Text && (len > 0 || matches!(piece, Piece::End { .. }));
+        self.found = Some(if has_event && self.engine.wants_calls() {
+            Match::Call { piece, len, next }
+        } else {
+            self.pass_first_in_body(len);
+            self.engine.text = len;
             self.engine.set_body(Some(next));
-            return self.next_of_feed(false);
-        }
-        match piece {
-            Piece::End { .. } if self.engine.wants_calls() => self.report_piece(piece, 0, next).map(Some),
-            Piece::Value | Piece::Framing if self.engine.wants_calls() => {
-                self.engine.text = 0;
-                self.report_piece(piece, held, next).map(Some)
-            }
-            _ => {
-                self.engine.set_body(Some(next));
-                self.engine.text = held;
-                self.report_text(held).map(Some)
-            }
-        }
+            Match::Released
+        });
+        true
     }
 
     /// Ends the call that is open, because the host closes its span. Returns none where none is open, or its events are not

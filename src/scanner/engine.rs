@@ -19,7 +19,8 @@ use crate::{
     channel::{Channel, Start},
     dialect::compiled::Compiled,
     matcher::{
-        automaton::{Origin, StateInfo},
+        answer::JsonAnswer,
+        automaton::{Origin, Stage, StateInfo},
         bytes::is_blank,
         code::CodeTracker,
         grammar::{Action, Pattern, flag},
@@ -57,8 +58,13 @@ pub struct Engine {
     pub code: CodeTracker,
     /// The tracker of the text around a tool call, which continues after the call. Only in dialects that guard code.
     pub code_around: CodeTracker,
+    /// The position in an answer in JSON. While it is one, the matcher is not in the table.
+    pub json: JsonAnswer,
     /// The framing that may follow the last marker, as a number of the grammar's framings, or 0.
     pub framing: u16,
+    /// Whether the content before the last marker ends in a word, and the length of that content.
+    pub ends_in_word: bool,
+    pub content_before: u64,
     /// The start of a stream if no prompt says otherwise.
     pub start: Start,
     /// The flag for the host's treatment of a stray closer.
@@ -70,7 +76,7 @@ pub struct Engine {
     /// The reason that the host has given for the coming end.
     pub end_reason: EndReason,
     /// The rule and tag of the opener that the text has mentioned last.
-    pub mentioned: (u8, u8),
+    pub mentioned: Option<(u8, u8)>,
     /// The flag that says that nothing has come, where tags of other families open the thinking then.
     leading: u16,
     /// A closer of the thinking has come.
@@ -110,7 +116,10 @@ impl Engine {
             pending: Pending::Unread,
             code: CodeTracker::NEW,
             code_around: CodeTracker::NEW,
+            json: JsonAnswer::NONE,
             framing: 0,
+            ends_in_word: false,
+            content_before: 0,
             start,
             stray_close: match options.stray_close {
                 StrayClose::Dialect => 0,
@@ -120,7 +129,7 @@ impl Engine {
             guesses_start: options.start.is_none() && start == Start::Channel(Channel::Thinking),
             is_guess: false,
             end_reason: EndReason::Unknown,
-            mentioned: (0, 0),
+            mentioned: None,
             leading: if options.leading_tags == LeadingTags::Dialect { flag::LEADING } else { 0 },
             has_closed: false,
             is_in_prompt: false,
@@ -160,7 +169,10 @@ impl Engine {
         self.pending = Pending::Unread;
         self.code = CodeTracker::NEW;
         self.code_around = CodeTracker::NEW;
+        self.json = JsonAnswer::NONE;
         self.framing = 0;
+        (self.ends_in_word, self.content_before) = (false, 0);
+        self.mentioned = None;
         self.is_guess = false;
         self.end_reason = EndReason::Unknown;
         self.is_finishing = false;
@@ -175,7 +187,18 @@ impl Engine {
     /// Notes that a marker comes next. With a prompt, its last marker decides what is leading.
     pub fn pass_marker(&mut self, compiled: &Compiled) {
         let gained = if self.is_in_prompt { self.leading } else { 0 };
-        self.spans.change(compiled, flag::LEADING | flag::CLOSED, gained);
+        self.spans.change(compiled, flag::LEADING, gained);
+    }
+
+    /// Notes how the content before a marker ends. That of a prompt does not count.
+    pub fn note_content(&mut self) {
+        if self.spans.channel() != Channel::Content || self.is_in_prompt {
+            return;
+        }
+        let content = self.counts(Channel::Content).bytes;
+        if content != self.content_before {
+            (self.content_before, self.ends_in_word) = (content, !is_blank(self.before));
+        }
     }
 
     /// Notes that a prompt has come. If it ended the thinking, a closer of the thinking is one too many.
@@ -184,12 +207,6 @@ impl Engine {
         if self.has_closed && self.stray_close == 0 && self.spans.channel() != Channel::Thinking {
             self.spans.change(compiled, 0, flag::DROPPED);
         }
-    }
-
-    /// Notes a closer of the thinking.
-    pub fn note_closer(&mut self, compiled: &Compiled) {
-        self.has_closed = true;
-        self.spans.change(compiled, 0, flag::CLOSED);
     }
 
     /// Forgets the stream, its counts, and the thoughts that were not taken.
@@ -254,14 +271,57 @@ impl Engine {
         self.state = StateInfo::FALLBACK;
     }
 
-    /// Enters the table, if it has a state for the stream's position. It has none where calls without an opener may begin.
+    /// Returns whether an answer in JSON is open here, or may begin with the next byte.
+    pub fn may_be_json(&self, compiled: &Compiled) -> bool {
+        let is_content = self.spans.channel() == Channel::Content && compiled.grammar.guards_json;
+        is_content && (self.json.is_open() || self.spans.flags() & flag::LEAD != 0)
+    }
+
+    /// Returns whether the next byte is in a string of an answer in JSON.
+    pub fn in_json_string(&self, byte: u8) -> bool {
+        self.spans.channel() == Channel::Content && self.json.in_string(byte)
+    }
+
+    /// Passes a byte of text in an answer in JSON, or one with which such an answer begins: the first content, or the first
+    /// text of a code block. The code tracker has passed it.
+    pub fn pass_json(&mut self, compiled: &Compiled, byte: u8) {
+        let begins_block = self.code.begins_json();
+        if self.spans.channel() != Channel::Content || !compiled.grammar.guards_json {
+            return;
+        }
+        if self.json.is_open() {
+            self.json.pass(byte, self.code.in_block());
+        } else if begins_block || self.spans.flags() & flag::LEAD != 0 && JsonAnswer::begins_with(byte) {
+            self.json = JsonAnswer::after_bracket(begins_block);
+        }
+    }
+
+    /// Sets which bytes change nothing at the position in an answer in JSON.
+    pub fn settle_json(&mut self, compiled: &Compiled) {
+        let number = self.spans.region();
+        let region = compiled.grammar.region(number);
+        let is_settled = !region.has_lines() || self.code.is_settled(region.lines);
+        let has_begun = Stage::of(self.spans.flags(), region) == Stage::Settled && self.framing == 0;
+        if let Some(in_string) = self.json.self_loop()
+            && self.may_be_json(compiled)
+            && is_settled
+            && has_begun
+            && !self.hold.has_marks()
+        {
+            let masks = compiled.json_loops[usize::from(number)];
+            self.state = StateInfo::FALLBACK.with_loop_mask(masks[usize::from(in_string)]);
+        }
+    }
+
+    /// Enters the table, if it has a state for the stream's position. It has none where calls without an opener, or answers in
+    /// JSON, may begin.
     pub fn enter_table(&mut self, compiled: &Compiled) {
         if self.spans.flags() & (flag::START | flag::HEADER) != 0
             && (self.ledger.offset() > 0 || self.optional.get().is_some_and(|optional| optional.prompt.is_settled))
         {
             self.spans.lose(&compiled.grammar, flag::START | flag::HEADER);
         }
-        if self.may_be_bare(compiled) {
+        if self.may_be_bare(compiled) || self.may_be_json(compiled) {
             return;
         }
         let config = self.spans.config(&compiled.grammar);
@@ -274,6 +334,7 @@ impl Engine {
         if region.has_lines() {
             self.code.pass(byte, region.lines);
         }
+        self.pass_json(compiled, byte);
         let cleared = if is_blank(byte) { 0 } else { region.cleared };
         self.spans.lose(&compiled.grammar, flag::FIRST | cleared);
         self.text += 1;

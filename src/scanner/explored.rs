@@ -49,16 +49,16 @@ impl Hasher for Bytes {
 /// it.
 fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
-    let Engine { ledger, state, text, before, spans, hold, pending, code, framing, has_begun, .. } = engine;
-    (ledger.table_until(), state.state(), text, spans, hold.unreported(), has_begun).hash(&mut bytes);
-    // A tag asks only whether the byte before it is a quote mark.
-    let quote = prose::is_quote(*before).then_some(*before);
-    let asked = (prose::may_be_prose(*before), prose::is_prose(*before, b'a'), quote);
+    let Engine { ledger, state, text, before, spans, hold, pending, code, json, framing, has_begun, .. } = engine;
+    (ledger.table_until(), state.state(), text, spans, hold.unreported(), has_begun, json).hash(&mut bytes);
+    // A tag asks only for a mark before it, a blank, or a letter.
+    let mark = prose::is_mark(*before).then_some(*before);
+    let asked = (prose::may_be_prose(*before), prose::is_space(*before), before.is_ascii_alphanumeric(), mark);
     // Inside calls nothing asks.
     matches!(spans.channel(), Channel::Content | Channel::Thinking).then_some(asked).hash(&mut bytes);
     if state.is_fallback() {
         (pending, code, framing).hash(&mut bytes);
-        code.mentions_tag().then_some(engine.mentioned).hash(&mut bytes);
+        engine.mentioned.hash(&mut bytes);
     }
     bytes.0
 }

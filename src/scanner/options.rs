@@ -146,6 +146,9 @@ pub enum CallsInThinking {
     Dialect,
     /// Every tool opener in the thinking is text.
     Never,
+    /// As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is known whether the call is meant: text
+    /// after it says that it is part of the thinking.
+    Always,
 }
 
 /// The reason why a stream ends, as far as its host knows: the argument of [`Scanner::end_reason`](crate::Scanner::end_reason).

@@ -64,32 +64,36 @@ impl Pull<'_> {
 
     /// Returns the next event of a flush, which reports the held bytes as text.
     pub fn next_of_flush(&mut self) -> Result<Option<EventRef>, Error> {
-        // Decided events are reported first: only the rest is released.
-        if let Some(event) = self.next_of_feed(false)? {
-            return Ok(Some(event));
+        loop {
+            // Decided events are reported first: only the rest is released.
+            if let Some(event) = self.next_of_feed(false)? {
+                return Ok(Some(event));
+            }
+            if !self.release() {
+                return Ok(None);
+            }
         }
+    }
+
+    /// Decides the held bytes, or the first of them, so that they are reported next. Returns whether there are any.
+    fn release(&mut self) -> bool {
         let held = self.engine.hold.unreported().len();
         // Before the first byte, all held bytes belong to the prompt.
-        if !self.engine.has_begun {
+        if held == 0 || !self.engine.has_begun {
             self.engine.leave(self.compiled);
-            return Ok(None);
+            return false;
         }
-        if let Some(event) = self.flush_body(held)? {
-            return Ok(Some(event));
-        }
-        if self.count_held() {
-            return self.next_of_flush();
+        if self.release_body() || self.count_held() {
+            return true;
         }
         self.engine.leave(self.compiled);
-        if held == 0 {
-            return Ok(None);
-        }
         self.engine.framing = 0;
         for at in self.engine.text..held {
             let byte = self.engine.hold.unreported()[at];
             self.engine.pass(self.compiled, byte);
         }
-        Ok(Some(self.report_text(held)?).filter(|event| !event.is_nothing()))
+        self.found = Some(Match::Released);
+        true
     }
 
     /// Counts a marker that the text may only mention, and that is held for the bytes after it. Returns whether there is one.
@@ -157,6 +161,7 @@ impl Pull<'_> {
             engine.state = StateInfo::FALLBACK;
             if matches!(engine.pending, Pending::Unread) {
                 engine.enter_table(self.compiled);
+                engine.settle_json(self.compiled);
             }
         }
         if engine.text > 0 {
@@ -217,6 +222,7 @@ impl Pull<'_> {
                 self.pass_first_in_body(len);
                 self.report_piece(piece, len, next).map(Some)
             }
+            Match::Released => Ok(None),
             Match::Closer => {
                 self.engine.set_body(None);
                 self.begin_recogniser();

@@ -11,7 +11,7 @@ use crate::channel::Channel;
 use crate::matcher::{
     automaton::Exit,
     bytes::is_blank,
-    grammar::{Action, LineRule, flag},
+    grammar::{Action, LineRule, PatternSet, flag},
     prose::{self, Before},
     recogniser::{Outcome, Recogniser},
 };
@@ -178,8 +178,10 @@ impl Pull<'_> {
     pub(super) fn begin_recogniser(&mut self) {
         let first = self.byte(0);
         let engine = &self.engine;
+        let region = self.region();
+        let in_strings = if engine.in_json_string(first) { region.in_strings } else { PatternSet::MAX };
         let recogniser = match engine.framing {
-            0 => Recogniser::of_marker(self.region(), engine.spans.active(), &engine.code, first),
+            0 => Recogniser::of_marker(region, engine.spans.active() & in_strings, &engine.code, first),
             framing => Recogniser::of_framing(framing),
         };
         self.engine.pending = Pending::Undecided(recogniser);
@@ -192,16 +194,22 @@ impl Pull<'_> {
         let region = self.region();
         let is_plain = |byte: u8| match region.lines {
             LineRule::Ignore => !region.may_begin(byte),
-            _ => !region.may_begin(byte) && !matches!(byte, b'\n' | b'`') && self.engine.code.is_settled(),
+            _ => !region.may_begin(byte) && !matches!(byte, b'\n' | b'`') && self.engine.code.is_settled(region.lines),
         };
         let first = text[0];
         if self.engine.framing != 0 || !is_plain(first) {
             return self.begin_recogniser();
         }
-        let len = text.iter().position(|&byte| !is_plain(byte)).unwrap_or(text.len());
+        // With its first byte, the content may be an answer in JSON.
+        let is_first = self.engine.may_be_json(self.compiled) && !self.engine.json.is_open();
+        let most = if is_first { 1 } else { text.len() };
+        let len = text[..most].iter().position(|&byte| !is_plain(byte)).unwrap_or(most);
         let is_visible = text[..len].iter().any(|&byte| !is_blank(byte));
         let cleared = if is_visible { region.cleared } else { 0 };
+        let mut plain = [0; SHORT];
+        plain[..len].copy_from_slice(&text[..len]);
         self.engine.pass(self.compiled, first);
+        plain[1..len].iter().for_each(|&byte| self.engine.pass_json(self.compiled, byte));
         self.engine.spans.lose(&self.compiled.grammar, cleared);
         self.engine.text += len - 1;
     }
@@ -269,7 +277,7 @@ impl Pull<'_> {
     }
 
     /// Returns the context before the place that has been read up to.
-    fn before(&self) -> Before {
+    pub(super) fn before(&self) -> Before {
         let Some(last) = self.engine.text.checked_sub(1) else { return self.engine.before };
         let byte = self.rest(last)[0];
         if byte.is_ascii() {
@@ -295,35 +303,71 @@ impl Pull<'_> {
             return false;
         }
         match (region.channel, pattern.action) {
-            (Channel::Thinking, Action::Close { .. }) => prose::is_quote(self.before()),
+            (Channel::Thinking, Action::Close { .. }) => prose::is_mark(self.before()),
             (Channel::Content, Action::Open { .. }) => {
                 let has_begun = self.engine.spans.flags() & flag::LEAD == 0;
                 has_begun
-                    && prose::may_be_prose(self.before())
-                    && prose::is_word_tag((0..len as usize).map(|at| self.byte(at)))
+                    && (prose::may_be_prose(self.before()) || self.is_generic(len))
+                    && prose::is_word_tag(b"<", self.marker_bytes(len))
             }
             (Channel::Content, Action::Drop) if pattern.spares_prose => self.engine.spans.flags() & flag::LEAD == 0,
             (Channel::Content, Action::Drop | Action::DropLast | Action::DropClose | Action::Reclassify { .. }) => {
-                self.engine.code.mentions_tag() && self.closes_mentioned(len as usize)
+                let is_stray =
+                    self.engine.spans.flags() & flag::FRESH == 0 && prose::is_word_tag(b"</", self.marker_bytes(len));
+                let before = self.before();
+                self.closes_mentioned(len) || is_stray && (prose::is_space(before) || prose::is_mark(before))
             }
             _ => false,
         }
     }
 
-    /// Returns whether the marker that comes next is the closer of the tag that the text has mentioned.
-    fn closes_mentioned(&self, len: usize) -> bool {
-        let (rule, tag) = self.engine.mentioned;
-        let opener =
-            self.compiled.labels.get(usize::from(rule)).and_then(|labels| labels.openers.get(usize::from(tag)));
-        let Some(name) = opener.map(|opener| opener.trim_start_matches('<').trim_end_matches('>')) else {
-            return false;
-        };
+    /// Returns the bytes of the marker that comes next.
+    fn marker_bytes(&self, len: u32) -> impl Iterator<Item = u8> {
+        (0..len as usize).map(|at| self.byte(at))
+    }
+
+    /// Returns whether the tag that comes next is the parameter of a generic type: where tags count in any case, one with a capital
+    /// directly after a letter or digit.
+    fn is_generic(&self, len: u32) -> bool {
+        let is_capital = |byte: u8| self.compiled.grammar.fold(byte) != byte;
+        self.before().is_ascii_alphanumeric() && self.marker_bytes(len).any(is_capital)
+    }
+
+    /// Returns the name of an opener that is a tag.
+    fn name_of_tag(&self, rule: u8, tag: u8) -> Option<&str> {
+        let opener = self.compiled.labels.get(usize::from(rule))?.openers.get(usize::from(tag))?;
+        Some(opener.trim_start_matches('<').trim_end_matches('>'))
+    }
+
+    /// Returns whether the marker that comes next is the closer of a tag that the text has mentioned: in this line, or at all if
+    /// thinking has ended.
+    fn closes_mentioned(&self, len: u32) -> bool {
+        let engine = &*self.engine;
+        let mentioned = engine.mentioned.filter(|_| engine.code.mentions_tag() || engine.has_closed);
+        let Some(name) = mentioned.and_then(|(rule, tag)| self.name_of_tag(rule, tag)) else { return false };
         let fold = |byte: u8| self.compiled.grammar.fold(byte);
         let closer = || b"</".iter().chain(name.as_bytes()).copied();
-        let count = name.len() + 2;
+        let (count, len) = (name.len() + 2, len as usize);
         len > count
             && closer().enumerate().all(|(at, byte)| fold(byte) == fold(self.byte(at)))
             && (self.byte(count) == b'>' && len == count + 1 || self.byte(count) == b':')
+    }
+
+    /// Returns whether the closer of this tag comes at `at`: the text mentions both. Returns none where only more bytes can decide.
+    fn is_pair(&self, rule: u8, tag: u8, at: usize, at_end: bool) -> Option<bool> {
+        let Some(name) = self.name_of_tag(rule, tag) else { return Some(false) };
+        let closer = b"</".iter().chain(name.as_bytes()).chain(b">");
+        let known = self.unreported() - at;
+        let fold = |byte: u8| self.compiled.grammar.fold(byte);
+        for (after, byte) in closer.enumerate() {
+            if after == known {
+                return at_end.then_some(false);
+            }
+            if fold(self.rest(at + after)[0]) != fold(*byte) {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     /// Decides whether a marker that the text may only mention counts. Returns none where only more bytes can decide.
@@ -337,11 +381,17 @@ impl Pull<'_> {
         match pattern.action {
             Action::Drop if pattern.spares_prose => prose::is_in_sentence(next, at_end).map(|is_prose| !is_prose),
             Action::Close { .. } => prose::is_quoted(before, next, at_end).map(|is_quoted| !is_quoted),
+            Action::Open { .. } if self.is_generic(len) => Some(false),
+            Action::Open { rule, tag, .. } if next.first() == Some(&b'<') && prose::is_space(before) => {
+                self.is_pair(rule, tag, at, at_end).map(|is_pair| !is_pair)
+            }
             Action::Open { .. } => match next.first() {
                 Some(&next) => Some(!prose::is_prose(before, next)),
                 None => at_end.then_some(true),
             },
-            _ => Some(false),
+            _ if self.closes_mentioned(len) => Some(false),
+            _ if prose::is_mark(before) => prose::is_quoted(before, next, at_end).map(|is_quoted| !is_quoted),
+            _ => prose::continues_sentence(next, at_end).map(|continues| !continues),
         }
     }
 
@@ -351,7 +401,7 @@ impl Pull<'_> {
         let (channel, pattern) = (region.channel, region.patterns[usize::from(pattern)]);
         match pattern.action {
             Action::Open { rule, tag, .. } => {
-                self.engine.mentioned = (rule, tag);
+                self.engine.mentioned = Some((rule, tag));
                 self.engine.code.set_mentions_tag(true);
             }
             Action::Drop if pattern.spares_prose => {}

@@ -14,6 +14,7 @@ use crate::{
     channel::{Channel, Start},
     dialect::compiled::Compiled,
     matcher::{
+        answer::JsonAnswer,
         code::CodeTracker,
         grammar::{Action, Grammar, HeaderRule, flag},
         prose,
@@ -67,7 +68,7 @@ impl Pull<'_> {
         if !self.compiled.grammar.guards {
             self.engine.code = CodeTracker::after(last);
         }
-        self.engine.spans.lose(&self.compiled.grammar, flag::OPENED | flag::CLOSED);
+        self.engine.spans.lose(&self.compiled.grammar, flag::OPENED);
         Ok(self.event(KindRef::Framing, len))
     }
 
@@ -82,6 +83,7 @@ impl Pull<'_> {
         let (lines, has_lines) = (region.lines, region.has_lines());
         let engine = &mut *self.engine;
         engine.pass_marker(compiled);
+        engine.note_content();
         let marker = &rest(&engine.hold, &self.chunk.bytes[self.pos..], 0)[..len as usize];
         if !is_broken {
             engine.attributes.clear();
@@ -154,9 +156,15 @@ impl Pull<'_> {
         }
         let is_fence = is_fence_close || matches!(pattern.action, Action::FenceOpen { .. });
         // The line as it is after the marker.
-        if has(due::QUOTE) && has_lines {
+        if has(due::QUOTE) {
             // The quote is text like any other.
-            marker.iter().for_each(|&byte| engine.code.pass(byte, lines));
+            for at in 0..len as usize {
+                let byte = rest(&engine.hold, &self.chunk.bytes[self.pos..], 0)[at];
+                if has_lines {
+                    engine.code.pass(byte, lines);
+                }
+                engine.pass_json(compiled, byte);
+            }
         } else if !has(due::TEXT) && compiled.grammar.guards && !is_fence {
             // If code is guarded, a line begins after a marker that is removed.
             engine.code = CodeTracker::NEW;
@@ -184,7 +192,7 @@ impl Pull<'_> {
     pub(super) fn begin_bare(&mut self, rule: u8) {
         let engine = &mut *self.engine;
         engine.attributes.clear();
-        engine.spans.lose(&self.compiled.grammar, flag::LEADING | flag::CLOSED);
+        engine.spans.lose(&self.compiled.grammar, flag::LEADING);
         engine.code_around = engine.code;
         let span = OpenSpan::new(rule, 0, self.compiled.inside(rule), false);
         engine.pending = Pending::Due(PendingMarker::new(due::OPEN, span));
@@ -225,6 +233,7 @@ impl Pull<'_> {
                 let (event, len) = self.text_within_budget(pending.main as usize)?;
                 pending.main -= len as u32;
                 pending.due |= bits(pending.main > 0, due::TEXT);
+                self.engine.note_content();
                 Some(event)
             }
             due::QUOTE => {
@@ -235,7 +244,7 @@ impl Pull<'_> {
             due::CLOSE => Some(self.close(pending.take_main(), Cause::Marker)?),
             due::OVER => {
                 self.engine.spans.change(compiled, flag::FORCED | flag::ALONE, flag::FRESH);
-                self.engine.note_closer(compiled);
+                self.engine.has_closed = true;
                 if let Some(thoughts) = self.engine.thoughts_mut() {
                     thoughts.drop_guess();
                 }
@@ -256,9 +265,11 @@ impl Pull<'_> {
             self.engine.pending = Pending::Due(pending);
         } else {
             self.engine.pending = Pending::Unread;
-            self.engine.framing = pending.after;
+            let stays = self.engine.ends_in_word && compiled.grammar.separates(pending.after);
+            self.engine.framing = if stays { 0 } else { pending.after };
             // Directly after a marker, a line begins.
             self.engine.before = prose::LINE;
+            self.engine.code.lose_words();
         }
         Ok(event)
     }
@@ -268,8 +279,10 @@ impl Pull<'_> {
     fn content_to_thinking(&mut self, rule: u8, len: usize) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;
         engine.spans.set_closed(rule);
+        engine.json = JsonAnswer::NONE;
+        (engine.ends_in_word, engine.content_before) = (false, 0);
         engine.spans.change(self.compiled, flag::ALONE, flag::LEAD | flag::FRESH);
-        engine.note_closer(self.compiled);
+        engine.has_closed = true;
         if engine.early() >= len {
             return Ok(None);
         }
@@ -306,6 +319,7 @@ impl Pull<'_> {
 
     fn open(&mut self, span: OpenSpan) -> Result<(), Error> {
         let engine = &mut *self.engine;
+        engine.json = JsonAnswer::NONE;
         engine.spans.push(self.compiled, span);
         engine.begin_body(self.compiled, span)?;
         let channel = engine.spans.channel();
@@ -329,9 +343,10 @@ impl Pull<'_> {
         let engine = &mut *self.engine;
         let channel = engine.spans.channel();
         engine.before = prose::LINE;
+        engine.json = JsonAnswer::NONE;
         let closed = engine.spans.pop(compiled);
         if channel == Channel::Thinking {
-            engine.note_closer(compiled);
+            engine.has_closed = true;
         }
         engine.set_body(None);
         let is_call = channel == Channel::Tool && usize::from(closed.rule) < compiled.spans.len();
@@ -355,7 +370,9 @@ fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attribute
     // It ends the span that it is in, unless that is a wrapper of the content.
     let ends =
         innermost.is_some_and(|it| it.rule == rule || compiled.grammar.region(it.region).channel != Channel::Content);
-    PendingMarker::open(compiled, OpenSpan::new(rule, tag, compiled.body(channel), false), ends)
+    let is_addressed = route.is_some_and(|route| !route.calls);
+    let span = OpenSpan::of_message(rule, tag, compiled.body(channel), is_addressed);
+    PendingMarker::open(compiled, span, ends)
 }
 
 /// Returns the span's rule, if its thoughts have a separate rule.

@@ -21,6 +21,8 @@ pub struct OpenSpan {
     name: u8,
     /// Whether it ended a thinking span that had not been closed.
     pub has_ended: bool,
+    /// Whether it is the body of a message in which no call is.
+    pub is_addressed: bool,
     /// The flag `BLANK` as it was when another span began inside this one.
     was_blank: bool,
 }
@@ -29,7 +31,12 @@ impl OpenSpan {
     pub const NONE: OpenSpan = OpenSpan::new(0, 0, Grammar::ROOT, false);
 
     pub const fn new(rule: u8, tag: u8, region: u8, has_ended: bool) -> OpenSpan {
-        OpenSpan { rule, tag, region, name: tag, has_ended, was_blank: false }
+        OpenSpan { rule, tag, region, name: tag, has_ended, is_addressed: false, was_blank: false }
+    }
+
+    /// Returns the body of a message.
+    pub const fn of_message(rule: u8, tag: u8, region: u8, is_addressed: bool) -> OpenSpan {
+        OpenSpan { is_addressed, ..OpenSpan::new(rule, tag, region, false) }
     }
 }
 
@@ -127,7 +134,7 @@ impl Spans {
         }
         self.open[usize::from(self.depth)] = span;
         self.depth += 1;
-        self.flags &= !(flag::QUOTED | flag::ALONE | flag::FORCED | flag::CLOSED);
+        self.flags &= !(flag::QUOTED | flag::ALONE | flag::FORCED);
         self.flags |= (flag::BLANK | flag::OPENED) & compiled.used;
         self.enter_innermost(compiled);
     }
@@ -184,11 +191,13 @@ impl Spans {
         let innermost = self.innermost().copied();
         self.region = innermost.map_or(Grammar::ROOT, |span| span.region);
         self.channel = compiled.grammar.region(self.region).channel;
+        let addressed = if innermost.is_some_and(|span| span.is_addressed) { flag::ADDRESSED } else { 0 };
         let ended = if innermost.is_some_and(|span| span.has_ended) { flag::ENDED } else { 0 };
         // Content that ends a thinking takes its place.
         let around = usize::from(self.depth) - usize::from(self.channel == Channel::Thinking);
         let full = if around >= MOST_NESTED { flag::FULL } else { 0 };
-        self.flags = self.flags & !(flag::ENDED | flag::FULL) | ended | full;
+        let derived = flag::ENDED | flag::FULL | flag::ADDRESSED;
+        self.flags = self.flags & !derived | ended | full | addressed;
         self.refresh(&compiled.grammar);
     }
 }

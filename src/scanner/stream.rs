@@ -91,10 +91,10 @@ impl Scanner {
         scanner.engine.spans.config(&self.dialect.compiled.grammar)
     }
 
-    /// Returns whether the stream is in a body that is read by tables of calls.
+    /// Returns whether the stream is in a body that is read by tables of calls, or in an answer in JSON.
     #[cfg(test)]
-    pub(crate) fn is_in_body(&self) -> bool {
-        self.engine.body().is_some()
+    pub(crate) fn is_outside_table(&self) -> bool {
+        self.engine.body().is_some() || self.engine.json.is_open()
     }
 
     /// Returns the result of `aside_scanner_quiet`. Cannot panic.

@@ -120,9 +120,9 @@ fn prose_is_in_the_table_wherever_an_example_leads() {
                     let mut scanner = Scanner::with_options(&dialect, &options).unwrap();
                     scanner.feed(&input[..end], |_| {}).unwrap();
                     scanner.feed(b"\n Then comes prose, as most text is.", |_| {}).unwrap();
-                    // A value in a tag continues. The table has no states for code where streams are rare.
+                    // A value in a tag continues, and so does an answer in JSON. The table has no states for code where streams are rare.
                     let is_rare = stray_close != StrayClose::Dialect && input[..end].contains(&b'`');
-                    if scanner.held().is_empty() && !is_rare && !scanner.is_in_body() {
+                    if scanner.held().is_empty() && !is_rare && !scanner.is_outside_table() {
                         let shown = input[..end].escape_ascii();
                         assert!(
                             scanner.advance(b"More", Take::WholeText).is_some(),

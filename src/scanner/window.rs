@@ -42,6 +42,8 @@ pub enum Match {
     Call { piece: Piece, len: usize, next: Body },
     /// The end of a body of calls. The recogniser reads the marker itself.
     Closer,
+    /// Nothing: the host wants the text before it, also where that ends inside a character.
+    Released,
 }
 
 /// An event before it has bytes.
@@ -56,9 +58,11 @@ pub struct EventRef {
 }
 
 impl EventRef {
-    /// Returns whether it is text or framing that belongs to the prompt alone.
+    /// Returns whether it is text, framing or a part of a value that belongs to the prompt alone.
     pub(super) fn is_nothing(&self) -> bool {
-        self.len == 0 && matches!(self.kind, KindRef::Text | KindRef::Framing)
+        let has_bytes =
+            matches!(self.kind, KindRef::Text | KindRef::Framing | KindRef::Call { piece: Piece::Value, .. });
+        has_bytes && self.len == 0
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr2};
 
 use crate::Error;
-use crate::json::Edits;
+use crate::json::{self, Edits};
 use crate::memory::{self, append, append_all, push};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -259,6 +259,7 @@ impl<'a> EventPart<'a> {
         if !self.name().is_empty() && !self.part.contains(&self.event.name.start) {
             append_all(out, &[b"event: ", self.name(), self.event.line_end])?;
         }
+        json::join_lines(&mut edits.text);
         edits.apply(self.raw, self.part.clone(), |span| self.event.place(span), out)
     }
 }

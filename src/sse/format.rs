@@ -2,7 +2,7 @@
 //! the address of the request is not known here.
 
 use super::options::Formats;
-use crate::json::{Reader, Span};
+use crate::json::{Reader, Span, members};
 
 /// The format of one JSON object of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,13 +41,17 @@ const MESSAGE: &[u8] = b"message";
 const RESPONSE: &[u8] = b"response";
 const CONTENT: &[u8] = b"content";
 const ERROR: &[u8] = b"error";
+/// The members of errors that have no member `error`.
+const DETAIL: &[u8] = b"detail";
+const CODE: &[u8] = b"code";
+const MSG: &[u8] = b"msg";
 /// The members of a choice that distinguish formats.
 const TEXT: &[u8] = b"text";
 const DELTA: &[u8] = b"delta";
 
 /// Returns whether members with this name distinguish formats.
 pub fn is_read(name: &[u8]) -> bool {
-    [CHOICES, TYPE, OBJECT, DONE, MESSAGE, RESPONSE, CONTENT, ERROR, TEXT, DELTA].contains(&name)
+    [CHOICES, TYPE, OBJECT, DONE, MESSAGE, RESPONSE, CONTENT, ERROR, DETAIL, CODE, MSG, TEXT, DELTA].contains(&name)
 }
 
 impl Format {
@@ -66,6 +70,9 @@ impl Format {
                 RESPONSE => Some(&mut members.response),
                 CONTENT => Some(&mut members.content),
                 ERROR => Some(&mut members.error),
+                DETAIL => Some(&mut members.detail),
+                CODE => Some(&mut members.code),
+                MSG => Some(&mut members.msg),
                 _ => None,
             };
             let value = reader.value()?;
@@ -94,13 +101,22 @@ struct Members {
     response: Option<Span>,
     content: Option<Span>,
     error: Option<Span>,
+    detail: Option<Span>,
+    code: Option<Span>,
+    msg: Option<Span>,
 }
 
 impl Members {
     fn is_error(&self, data: &[u8]) -> bool {
-        let says = |error: &Span| !matches!(&data[error.clone()], b"null" | b"false" | b"\"\"" | b"{}" | b"[]");
-        self.error.as_ref().is_some_and(says)
-            || self.kind.as_ref().is_some_and(|kind| data[kind.clone()] == *b"\"error\"")
+        let value = |span: &Option<Span>| span.clone().map_or(&b"null"[..], |span| &data[span]);
+        let says =
+            |span: &Option<Span>| !matches!(value(span), b"null" | b"false" | b"\"\"" | b"{}" | b"[]" | b"0" | b"200");
+        // Objects of other APIs have a type.
+        let is_bare = self.kind.is_none() && self.object.is_none();
+        let is_message = says(&self.detail) || says(&self.code) && (says(&self.msg) || says(&self.message));
+        says(&self.error)
+            || [value(&self.kind), value(&self.object)].contains(&&b"\"error\""[..])
+            || is_bare && is_message
     }
 
     fn format(&self, data: &[u8]) -> Option<(Format, Formats)> {
@@ -127,6 +143,22 @@ impl Members {
         };
         self.done.is_some().then_some((format, Formats::OLLAMA))
     }
+}
+
+/// Returns whether an object is an event of a stream, or an error: not a body, and not a line of Ollama's.
+pub fn is_event(data: &[u8]) -> bool {
+    let format = Format::of(data, Formats::ALL);
+    let mut is_body = matches!(format, None | Some(Format::Unknown | Format::OllamaChat | Format::OllamaGenerate));
+    if !is_body {
+        members(data, 0..data.len(), |name, _, value| {
+            is_body |= match name {
+                OBJECT => matches!(&data[value], b"\"chat.completion\"" | b"\"response\""),
+                TYPE => data[value] == *b"\"message\"",
+                _ => false,
+            };
+        });
+    }
+    !is_body
 }
 
 /// Returns whether the first of these choices has its text without a `delta` or `message` around it.
@@ -167,6 +199,14 @@ mod tests {
             (r#"{"model":"m","response":"a","done":true}"#, Some(Format::OllamaGenerate)),
             (r#"{"type":"error","error":{}}"#, Some(Format::Error)),
             (r#"{"error":{"message":"no"}}"#, Some(Format::Error)),
+            (r#"{"object":"error","message":"no","code":400}"#, Some(Format::Error)),
+            (r#"{"detail":"no"}"#, Some(Format::Error)),
+            (r#"{"code":500,"msg":"no"}"#, Some(Format::Error)),
+            (r#"{"code":"E7","message":"no"}"#, Some(Format::Error)),
+            (r#"{"code":0,"msg":"ok"}"#, Some(Format::Unknown)),
+            (r#"{"code":200,"msg":"ok"}"#, Some(Format::Unknown)),
+            (r#"{"type":"note","detail":"no"}"#, Some(Format::Unknown)),
+            (r#"{"detail":null}"#, Some(Format::Unknown)),
             (r#"{"candidates":[],"error":null}"#, Some(Format::Unknown)),
             (r#"{"choices":[]"#, None),
             (r#"[{"choices":[]}]"#, None),

@@ -92,9 +92,9 @@ impl Rewriter {
     fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
         if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
             match self.rewrite.options.body {
-                Body::Json => self.pass_rest(out)?,
+                Body::Json if byte != b':' || !self.is_field() => self.pass_rest(out)?,
                 Body::Lines => self.mode = Mode::Lines,
-                Body::Unknown | Body::Events => {
+                Body::Unknown | Body::Events | Body::Json => {
                     self.mode = Mode::Events;
                     self.framer.end(&self.held);
                 }
@@ -116,6 +116,13 @@ impl Rewriter {
         Ok(1)
     }
 
+    /// Returns whether the held bytes are the name of an event's field, or that of a comment, which is empty.
+    fn is_field(&self) -> bool {
+        let name = self.held.trim_ascii_start();
+        let name = name.strip_prefix("\u{feff}".as_bytes()).unwrap_or(name);
+        [&b""[..], b"data", b"event", b"id", b"retry"].contains(&name)
+    }
+
     /// Passes the rest of this stream unread.
     fn pass_rest(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.mode = Mode::Rest;
@@ -129,6 +136,10 @@ impl Rewriter {
         let used = end.unwrap_or(rest.len());
         if self.held.len() + used > self.max_event() {
             // The event's text is not read, and held text must not follow it.
+            if let Some(repairer) = self.repairer.get_mut() {
+                let mended = repairer.release(|event| self.rewrite.event(event, false, out))?;
+                self.rewrite.setup.stats.repaired += u64::from(mended);
+            }
             self.rewrite.flush(out)?;
             self.pass_long(&rest[..used], out)?;
             self.mode = if end.is_some() { Mode::Events } else { Mode::LongEvent };

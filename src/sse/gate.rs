@@ -15,10 +15,12 @@ const PATHS: [(&[u8], Formats); 6] = [
     (b"/api/generate", Formats::OLLAMA),
 ];
 
-/// The kind of body of each media type.
-const TYPES: [(&[u8], Body); 4] = [
+/// The kind of body of each media type. Servers that write no type, or `text/plain`, send what they would as JSON.
+const TYPES: [(&[u8], Body); 6] = [
     (b"text/event-stream", Body::Events),
     (b"application/json", Body::Json),
+    (b"text/plain", Body::Json),
+    (b"", Body::Json),
     (b"application/x-ndjson", Body::Lines),
     (b"application/jsonl", Body::Lines),
 ];
@@ -82,7 +84,7 @@ impl<'a> Exchange<'a> {
 }
 
 /// Returns the kind of an answer's body, or `None` if the answer is not for a rewriter of these formats: its status is not
-/// 200, its body is compressed, its media type is another, or its path is that of no such format. The method is not read.
+/// 200, its body is compressed, its media type is none that such answers have, or its path is that of no such format. The method is not read.
 ///
 /// A host that rewrites the answer takes `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest` off it, since
 /// they are those of the body that came, and calls [`finish`](super::Rewriter::finish) at its end.

@@ -154,7 +154,7 @@ impl Hider {
         match Format::of(&raw, self.formats) {
             Some(Format::Messages) => self.list(&raw, &[b"content"], is_thinking)?,
             Some(Format::Responses) => self.list(&raw, &[b"output"], is_reasoning)?,
-            Some(format) => self.choices(&raw, format, true)?,
+            Some(format) => self.choices(&raw, format)?,
             None => {}
         }
         self.edits.apply(&raw, 0..raw.len(), Span::clone, out)?;
@@ -188,7 +188,7 @@ impl Hider {
         let stays = match Format::of(data, self.formats) {
             Some(Format::Messages) => self.message_event(&part, out)?,
             Some(Format::Responses) => self.response_event(data)?,
-            Some(format) => self.choices(data, format, false).map(|()| true)?,
+            Some(format) => self.choices(data, format).map(|()| true)?,
             None => true,
         };
         if stays {
@@ -308,22 +308,21 @@ impl Hider {
     }
 
     /// Takes the thinking out of the choices of a chunk, a line or a body.
-    fn choices(&mut self, data: &[u8], format: Format, is_body: bool) -> Result<(), Error> {
+    fn choices(&mut self, data: &[u8], format: Format) -> Result<(), Error> {
         let Some(layout) = Layout::of(format) else { return Ok(()) };
-        let part = if is_body { layout.whole_part } else { layout.part };
         let mut done = Ok(());
         let mut choice = |choice: Span| {
-            let mut text = part.is_empty().then(|| choice.clone());
-            if text.is_none() {
-                members(data, choice, |name, _, value| {
-                    if name == part && data[value.start] == b'{' {
-                        text = Some(value);
-                    }
-                });
+            if layout.part.is_empty() {
+                done = self.text(data, choice, layout);
+                return;
             }
-            if let (Ok(()), Some(text)) = (&done, text) {
-                done = self.text(data, text, layout);
-            }
+            // A chunk may have a `message` next to its delta.
+            members(data, choice, |name, _, value| {
+                let is_text = (name == layout.part || name == layout.whole_part) && data[value.start] == b'{';
+                if is_text && done.is_ok() {
+                    done = self.text(data, value, layout);
+                }
+            });
         };
         if !layout.has_list {
             choice(0..data.len());

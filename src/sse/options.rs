@@ -54,7 +54,7 @@ pub enum Body {
     Unknown = 0,
     /// An event stream (`text/event-stream`).
     Events = 1,
-    /// One JSON object (`application/json`).
+    /// One JSON object (`application/json`), or an event stream if it begins with a field of one.
     Json = 2,
     /// JSON objects, each on a separate line (`application/x-ndjson`), as Ollama streams.
     Lines = 3,

@@ -184,7 +184,7 @@ impl Rewrite {
         };
         if let Some(layout) = format.and_then(Layout::of) {
             self.choices.read(layout, self.event.data(raw))?;
-            if is_first && self.choices.is_finished() {
+            if is_first && self.choices.is_whole() {
                 // The whole answer, of a request that asks for no stream.
                 return self.whole(raw, false, out);
             }
@@ -303,8 +303,14 @@ impl Rewrite {
             return Ok(format);
         };
         let error = self.choices.read(layout, data)?;
-        self.setup.stats.unread += u64::from(error == Some(false) && self.is_unread(data));
-        Ok(error.and_then(|error| if error { Some(Format::Error) } else { format }))
+        // An object without choices may be of another format, if only chat is read.
+        let other = if error == Some(false) { self.other_format(data) } else { None };
+        self.setup.stats.unread += u64::from(other == Some(Format::Unknown));
+        Ok(match (error, other) {
+            (None, _) => None,
+            (Some(true), _) | (_, Some(Format::Error)) => Some(Format::Error),
+            _ => format,
+        })
     }
 
     /// Returns the format of an object, or `None` if this is not one.
@@ -316,9 +322,9 @@ impl Rewrite {
         }
     }
 
-    /// Returns whether an object that was read as one with choices belongs to another format.
-    fn is_unread(&self, data: &[u8]) -> bool {
-        self.choices.is_empty() && Format::of(data, self.options.formats) == Some(Format::Unknown)
+    /// Returns the format of an object that was read as one with choices, and has none.
+    fn other_format(&self, data: &[u8]) -> Option<Format> {
+        if self.choices.is_empty() { Format::of(data, self.options.formats) } else { None }
     }
 
     /// Writes data that was read, in a part of an event, with its changes. Returns whether there are any.
@@ -333,7 +339,7 @@ impl Rewrite {
     ) -> Result<bool, Error> {
         let Rewrite { options, setup, scratch, event, choices, messages, responses, .. } = self;
         let event = EventPart { raw, part, event };
-        let ended = format == Some(Format::Error) || event.name() == b"error" || is_done(event.data());
+        let ended = format == Some(Format::Error) || event.name() == b"error" || is_end(event.data());
         let start = out.len();
         let is_last = last || ended;
         // An error is counted like the events before it.
@@ -406,7 +412,7 @@ impl Rewrite {
         let changes = protocol.body(&mut Context { setup, scratch, out }, raw)?;
         setup.stats.changed += u64::from(changes || is_shaped);
         if layout.is_some() {
-            self.setup.stats.unread += u64::from(self.is_unread(raw));
+            self.setup.stats.unread += u64::from(self.other_format(raw) == Some(Format::Unknown));
         }
         Ok(())
     }
@@ -432,6 +438,11 @@ fn is_ollama(format: Option<Format>) -> bool {
 
 fn is_done(data: &[u8]) -> bool {
     data.trim_ascii() == b"[DONE]"
+}
+
+/// Returns whether no text follows data that is not JSON: it is `[DONE]`, or an error.
+fn is_end(data: &[u8]) -> bool {
+    is_done(data) || data.trim_ascii_start().starts_with(b"[ERROR]")
 }
 
 /// Returns whether this is the data of a whole event.

@@ -4,8 +4,8 @@
 use super::Reason;
 use super::UnknownTemplate;
 use super::render::{ANSWER, CALLED, Rendered, THOUGHT};
-use crate::call_writer::{self, CallWriter};
-use crate::{Channel, Dialect, Kind, Scanner, ScannerOptions};
+use super::said::{self, Said, shared_start};
+use crate::Dialect;
 
 impl Dialect {
     /// Renders a chat template, reads the turns of the model in it by this dialect, and returns what is wrong with them: a line
@@ -39,8 +39,9 @@ impl Dialect {
         }
         if let Some(call) = &rendered.call {
             let said = self.read_turn(&rendered, call);
-            if said.calls != [(CALLED.to_owned(), ARGUMENTS.to_owned())] {
-                differences.push(format!("of a turn with a call, these calls are read: {:?}", said.calls));
+            if !is_the_call(&said) {
+                let calls: Vec<_> = said.calls.iter().map(|call| (&call.name, &call.arguments)).collect();
+                differences.push(format!("of a turn with a call, these calls are read: {calls:?}"));
             }
             let left = said.content.trim();
             if !left.is_empty() {
@@ -52,38 +53,16 @@ impl Dialect {
 
     /// Returns whether it reads the call in a turn of the model, and nothing else as a call.
     pub(super) fn reads_call(&self, rendered: &Rendered, turn: &str) -> bool {
-        self.read_turn(rendered, turn).calls == [(CALLED.to_owned(), ARGUMENTS.to_owned())]
+        is_the_call(&self.read_turn(rendered, turn))
     }
 
     /// Reads a turn of the model, without what the prompt has written of it.
     fn read_turn(&self, rendered: &Rendered, turn: &str) -> Said {
         let shared = rendered.prompts().map(|prompt| shared_start(prompt, turn));
         let (prompt, turn) = turn.split_at(shared.into_iter().max().unwrap_or(0));
-        let mut said = Said::default();
-        let mut writer = CallWriter::new(self, call_writer::Options::new());
-        // It is a short text, which a new scanner reads: only memory can fail, and then nothing was read.
-        let Ok(mut scanner) = Scanner::with_options(self, &ScannerOptions::new().calls(true)) else { return said };
-        let mut take = |event: crate::Event<'_>| {
-            match (event.kind.clone(), event.channel) {
-                (Kind::Text, Channel::Thinking) => said.thinking += &String::from_utf8_lossy(event.bytes),
-                (Kind::Text, Channel::Content) => said.content += &String::from_utf8_lossy(event.bytes),
-                (Kind::Reclassify, Channel::Thinking) => said.thinking = std::mem::take(&mut said.content),
-                (Kind::Reclassify, _) => said.content = std::mem::take(&mut said.thinking),
-                _ => {}
-            }
-            let _ = writer.event(&event, |delta| {
-                if let Some(name) = delta.name {
-                    said.calls.push((name.to_owned(), String::new()));
-                }
-                if let Some((_, arguments)) = said.calls.last_mut() {
-                    arguments.push_str(delta.arguments);
-                }
-            });
-        };
-        let _ = scanner.start_from_prompt(prompt);
-        let _ = scanner.feed(turn, &mut take).and_then(|()| scanner.finish(&mut take));
-        for (_, arguments) in &mut said.calls {
-            arguments.retain(|byte| !byte.is_ascii_whitespace());
+        let mut said = said::read(self, None, Some(prompt), turn).unwrap_or_default();
+        for call in &mut said.calls {
+            call.arguments.retain(|byte| !byte.is_ascii_whitespace());
         }
         said
     }
@@ -92,17 +71,9 @@ impl Dialect {
 /// The arguments of the call in a turn, without white space.
 const ARGUMENTS: &str = r#"{"city":"aside"}"#;
 
-/// The text of a turn.
-#[derive(Default)]
-struct Said {
-    thinking: String,
-    content: String,
-    calls: Vec<(String, String)>,
-}
-
-/// Returns how many bytes two texts begin with alike, in whole characters.
-fn shared_start(one: &str, other: &str) -> usize {
-    one.chars().zip(other.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
+/// Returns whether a turn has one call, as it was asked for.
+fn is_the_call(said: &Said) -> bool {
+    matches!(&said.calls[..], [call] if call.name == CALLED && call.arguments == ARGUMENTS)
 }
 
 /// Compares a text with what was read. Text after an answer's end token is not the model's, so that white space at the

@@ -8,13 +8,17 @@
 mod compare;
 mod expression;
 mod known;
+pub(crate) mod marks;
 #[cfg(feature = "templates")]
-mod render;
+pub(crate) mod render;
+#[cfg(feature = "templates")]
+pub(crate) mod said;
 mod score;
 mod signatures;
 mod source;
 #[cfg(feature = "templates")]
 mod syntax;
+mod unnamed;
 mod value;
 
 use std::fmt;
@@ -126,6 +130,7 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
     let candidate = best(By::Thinking, &evidence, |_| true)
         .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |name| reads_call(name, rendered))))
         .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |_| true)))?;
+    check_named(candidate.signature, &evidence)?;
     // The dialect is built in, so it is there.
     let dialect = Dialect::find(candidate.signature.name).map_err(|_| UnknownTemplate(Reason::NoMarker))?;
     #[cfg(feature = "templates")]
@@ -136,6 +141,17 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
     #[cfg(not(feature = "templates"))]
     let _ = rendered;
     Ok((dialect, candidate.start))
+}
+
+/// Refuses a dialect that lacks a marker of the template: it would be text, in silence.
+fn check_named(found: &'static signatures::Signature, evidence: &Evidence) -> Result<(), UnknownTemplate> {
+    let catalogue = signatures::catalogue();
+    let scorer = Scorer::new(By::Calls, evidence, catalogue)?;
+    let call = scorer.foreign_call(found);
+    match unnamed::unnamed(found, catalogue, evidence, call, |needle| scorer.has(needle)) {
+        Some(marker) => Err(UnknownTemplate(Reason::Unnamed(copy_text(marker)?, found.name))),
+        None => Ok(()),
+    }
 }
 
 fn borrowed(texts: &[String]) -> Result<Vec<&str>, OutOfMemory> {
@@ -186,7 +202,8 @@ fn best(by: By, evidence: &Evidence, may_be: impl Fn(&str) -> bool) -> Result<Ca
 }
 
 /// The error of a chat template for which not exactly one dialect was found: it has no marker of a built-in dialect, or
-/// fits several; its variables are wrong, or it cannot be rendered with them; or memory has run out.
+/// fits several; it has a marker that the nearest one lacks; its variables are wrong, or it cannot be rendered with them; or memory
+/// has run out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownTemplate(Reason);
 
@@ -194,6 +211,8 @@ pub struct UnknownTemplate(Reason);
 enum Reason {
     NoMarker,
     Several(Vec<&'static str>),
+    /// A marker, and the dialect that lacks it.
+    Unnamed(String, &'static str),
     #[cfg_attr(not(feature = "templates"), allow(dead_code))]
     Variables(String),
     OutOfMemory,
@@ -213,6 +232,7 @@ impl UnknownTemplate {
                 let mut copy = Vec::new();
                 append(&mut copy, names).map(|()| Reason::Several(copy))
             }
+            Reason::Unnamed(marker, nearest) => copy_text(marker).map(|marker| Reason::Unnamed(marker, nearest)),
             Reason::Variables(why) => copy_text(why).map(Reason::Variables),
             Reason::OutOfMemory => Err(OutOfMemory),
         };
@@ -225,6 +245,27 @@ impl UnknownTemplate {
         match &self.0 {
             Reason::Several(names) => names,
             _ => &[],
+        }
+    }
+
+    /// Returns a text that the template writes where an answer begins, or takes answers apart at, and that no dialect has with
+    /// the rest of its markers; or its role line, where a family shares only tags with it. The template is then that of a family
+    /// that nobody knows, and [`nearest`](UnknownTemplate::nearest) is the dialect that would otherwise be found.
+    #[must_use]
+    pub fn unnamed(&self) -> Option<&str> {
+        match &self.0 {
+            Reason::Unnamed(marker, _) => Some(marker),
+            _ => None,
+        }
+    }
+
+    /// Returns the dialect that has the most of the template's markers, if [`unnamed`](UnknownTemplate::unnamed) is one that it
+    /// lacks. For a host that wants it all the same.
+    #[must_use]
+    pub fn nearest(&self) -> Option<&'static str> {
+        match &self.0 {
+            Reason::Unnamed(_, nearest) => Some(nearest),
+            _ => None,
         }
     }
 
@@ -258,6 +299,13 @@ impl fmt::Display for UnknownTemplate {
                     f.write_str(name)?;
                 }
                 Ok(())
+            }
+            Reason::Unnamed(marker, nearest) => {
+                write!(
+                    f,
+                    "the template has `{}`, which no dialect has with its other markers: the nearest is {nearest}",
+                    marker.escape_debug()
+                )
             }
             Reason::Variables(why) => f.write_str(why),
             Reason::OutOfMemory => f.write_str("out of memory"),

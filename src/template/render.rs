@@ -9,7 +9,7 @@ use std::{
 };
 
 use minijinja::{
-    Environment, Error, ErrorKind, State, Template, UndefinedBehavior, Value, context,
+    Environment, Error, ErrorKind, State, UndefinedBehavior, Value, context,
     syntax::SyntaxConfig,
     value::{Kwargs, ValueKind},
 };
@@ -84,27 +84,17 @@ impl Rendered {
     }
 
     fn new(template: &str, given: Value, size: usize) -> Result<Rendered, Error> {
-        if template.len() > LONGEST_TEMPLATE {
-            let message = format!("it is longer than {LONGEST_TEMPLATE} bytes");
-            return Err(Error::new(ErrorKind::SyntaxError, message));
-        }
-        let Some(source) = syntax::prepare(template, MOST_OPERATORS) else {
-            let message = format!("more than {MOST_OPERATORS} operators in one tag, or branches, or a filtered block");
-            return Err(Error::new(ErrorKind::SyntaxError, message));
-        };
-        let mut environment = environment()?;
-        environment.set_fuel(Some(FUEL + (size / BYTES_OF_FUEL) as u64));
-        let template = environment.template_from_str(&source)?;
-        let most = LONGEST_TEXT + 2 * size;
+        let source = prepared(template)?;
+        let template = Jinja::new(&source, FUEL + (size / BYTES_OF_FUEL) as u64, LONGEST_TEXT + 2 * size)?;
         let user = context! { role => "user", content => QUESTION };
         let base = context! { bos_token => "<s>", eos_token => "</s>", messages => [user.clone()], add_generation_prompt => true };
         let given = over(base, &given)?;
-        let prompt = render(&template, &given, most)?;
+        let prompt = render(&template, &given)?;
         let prompt = after_question(&prompt).to_string();
         let thinking =
             over(given, &context! { enable_thinking => true, thinking => true, messages => [user.clone()] })?;
         let thinking_prompt =
-            match render(&template, &over(thinking.clone(), &context! { add_generation_prompt => true })?, most) {
+            match render(&template, &over(thinking.clone(), &context! { add_generation_prompt => true })?) {
                 Ok(text) => after_question(&text).to_string(),
                 Err(_) => prompt.clone(),
             };
@@ -112,7 +102,7 @@ impl Rendered {
         let shown = over(thinking, &context! { add_generation_prompt => false })?;
         let turn = |turn: Value| -> Result<String, Error> {
             let turn = over(shown.clone(), &context! { messages => [user.clone(), turn] })?;
-            Ok(after_question(&render(&template, &turn, most)?).to_string())
+            Ok(after_question(&render(&template, &turn)?).to_string())
         };
         let answer = turn(message(Value::from(ANSWER), None)).ok();
         let mut call = None;
@@ -153,13 +143,58 @@ impl Rendered {
     }
 }
 
+/// Returns a template's text as it may be compiled.
+pub fn prepared(template: &str) -> Result<String, Error> {
+    if template.len() > LONGEST_TEMPLATE {
+        let message = format!("it is longer than {LONGEST_TEMPLATE} bytes");
+        return Err(Error::new(ErrorKind::SyntaxError, message));
+    }
+    syntax::prepare(template, MOST_OPERATORS).ok_or_else(|| {
+        let message = format!("more than {MOST_OPERATORS} operators in one tag, or branches, or a filtered block");
+        Error::new(ErrorKind::SyntaxError, message)
+    })
+}
+
+/// A compiled template, which is rendered within bounds.
+pub struct Jinja<'a> {
+    environment: Environment<'a>,
+    most: usize,
+}
+
+/// The name of the template in messages, which is Jinja's own for one without a name.
+const NAME: &str = "<string>";
+
+impl<'a> Jinja<'a> {
+    /// Compiles a text that was `prepared`. One rendering may do this much work, and write this many bytes.
+    pub fn new(prepared: &'a str, fuel: u64, most: usize) -> Result<Jinja<'a>, Error> {
+        let mut environment = environment()?;
+        environment.set_fuel(Some(fuel));
+        environment.add_template(NAME, prepared)?;
+        Ok(Jinja { environment, most })
+    }
+
+    /// Renders the template. Returns the text with the work that it took.
+    pub fn render(&self, variables: Value) -> Result<(String, u64), Error> {
+        let mut out = BoundedBuffer { text: Vec::new(), most: self.most };
+        let done = self.environment.get_template(NAME)?.render_captured_to(variables, &mut out)?;
+        let (work, _) = done.state().fuel_levels().unwrap_or_default();
+        drop(done);
+        Ok((String::from_utf8(out.text).map_err(|_| Error::from(ErrorKind::WriteFailure))?, work))
+    }
+
+    /// Returns the names of the variables that the template reads and does not set, in alphabetical order.
+    pub fn variables(&self) -> Vec<String> {
+        let template = self.environment.get_template(NAME);
+        let mut names: Vec<String> =
+            template.map(|template| template.undeclared_variables(false).into_iter().collect()).unwrap_or_default();
+        names.sort_unstable();
+        names
+    }
+}
+
 /// Renders the template. Some templates need a list of tools.
-fn render(template: &Template, variables: &Value, most: usize) -> Result<String, Error> {
-    let render = |variables: Value| {
-        let mut out = BoundedBuffer { text: Vec::new(), most };
-        template.render_captured_to(variables, &mut out)?;
-        String::from_utf8(out.text).map_err(|_| Error::from(ErrorKind::WriteFailure))
-    };
+fn render(template: &Jinja, variables: &Value) -> Result<String, Error> {
+    let render = |variables: Value| template.render(variables).map(|(text, _)| text);
     render(variables.clone()).or_else(|error| {
         let has_tools = variables.get_attr("tools").is_ok_and(|tools| !tools.is_undefined());
         if has_tools || error.kind() == ErrorKind::OutOfFuel {
@@ -228,6 +263,7 @@ fn environment() -> Result<Environment<'static>, Error> {
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);
     environment.set_unknown_method_callback(method);
     environment.add_filter("tojson", to_json);
+    environment.add_filter("from_json", from_json);
     environment.add_filter(syntax::FILTER, plain);
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, message))
@@ -285,6 +321,17 @@ fn plain(state: &State, value: Value) -> Result<Value, Error> {
     Ok(value)
 }
 
+/// Applies the filter `from_json`, which some hosts add: a request has a call's arguments as a text of JSON. A value that is not
+/// a text stays as it is.
+fn from_json(state: &State, value: Value) -> Result<Value, Error> {
+    const BYTES_OF_FUEL: usize = 16;
+    let Some(text) = value.as_str() else { return Ok(value) };
+    state.consume_fuel((text.len() / BYTES_OF_FUEL) as u64)?;
+    let read =
+        serde_json::from_str(text).map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?;
+    plain(state, read)
+}
+
 /// Applies the filter `tojson` as chat templates know it: not escaped for HTML, and with the options of Python's
 /// `json.dumps`.
 fn to_json(state: &State, value: &Value, options: Kwargs) -> Result<Value, Error> {
@@ -321,7 +368,8 @@ impl JsonWriter<'_, '_, '_> {
         match value.kind() {
             ValueKind::Undefined | ValueKind::None => self.text.push_str("null"),
             ValueKind::String => self.string(value.as_str().unwrap_or_default())?,
-            ValueKind::Bool | ValueKind::Number => self.text.push_str(&value.to_string()),
+            ValueKind::Bool => self.text.push_str(if value.is_true() { "true" } else { "false" }),
+            ValueKind::Number => self.text.push_str(&value.to_string()),
             ValueKind::Map => {
                 let mut pairs = Vec::new();
                 for key in value.try_iter()? {

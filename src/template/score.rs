@@ -92,6 +92,20 @@ impl<'a> Scorer<'a> {
         true
     }
 
+    /// Returns the marker that a call of the template begins with, if the dialect does not have it.
+    pub fn foreign_call(&self, signature: &Signature) -> Option<&'static str> {
+        if !self.has_outer || signature.tools.iter().any(|tool| self.outer[*tool]) {
+            return None;
+        }
+        let outer = self.outer.iter().position(|is_outer| *is_outer)?;
+        Some(&self.catalogue.table[outer].text)
+    }
+
+    /// Returns whether the template has this text.
+    pub fn has(&self, needle: NeedleId) -> bool {
+        self.found[needle]
+    }
+
     fn has_any(&self, needles: &[NeedleId]) -> bool {
         needles.iter().any(|needle| self.found[*needle])
     }

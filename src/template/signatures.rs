@@ -122,10 +122,7 @@ impl Table {
         Signature {
             name: family.name,
             calls_alone: family.calls_alone,
-            thinking: spans(Channel::Thinking)
-                .filter(|span| span.place != Place::Closed)
-                .map(|span| self.pair(span, &model.turns))
-                .collect(),
+            thinking: spans(Channel::Thinking).map(|span| self.pair(span, &model.turns)).collect(),
             tools: spans(Channel::Tool).flat_map(|span| self.openers(span)).collect(),
             wrappers: spans(Channel::Content).flat_map(|span| self.openers(span)).collect(),
             header,

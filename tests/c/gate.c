@@ -90,7 +90,8 @@ static void answers(void)
     CHECK(wants(200, NULL, "application/jsonl", NULL, ASIDE_FORMAT_ALL) == ASIDE_BODY_LINES);
     CHECK(wants(200, NULL, "text/event-stream-x", NULL, ASIDE_FORMAT_ALL) == 77);
     CHECK(wants(200, NULL, "application/json-patch+json", NULL, ASIDE_FORMAT_ALL) == 77);
-    CHECK(wants(200, NULL, NULL, NULL, ASIDE_FORMAT_ALL) == 77);
+    CHECK(wants(200, NULL, NULL, NULL, ASIDE_FORMAT_ALL) == ASIDE_BODY_JSON);
+    CHECK(wants(200, NULL, "text/plain", NULL, ASIDE_FORMAT_ALL) == ASIDE_BODY_JSON);
     CHECK(wants(200, NULL, "application/json", "gzip", ASIDE_FORMAT_ALL) == 77);
     CHECK(wants(500, NULL, "application/json", NULL, ASIDE_FORMAT_ALL) == 77);
 }

@@ -35,7 +35,8 @@ static void endless_value(const aside_dialect *dialect, const char *block, size_
     aside_event name = {.kind = ASIDE_KIND_CALL_NAME, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
     aside_event key = {.kind = ASIDE_KIND_CALL_KEY, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
     aside_event value = {.kind = ASIDE_KIND_CALL_VALUE, .channel = ASIDE_CHANNEL_TOOL, .len = len};
-    aside_event end = {.kind = ASIDE_KIND_CALL_VALUE_END, .channel = ASIDE_CHANNEL_TOOL};
+    static const char closer[] = "</parameter>";
+    aside_event end = {.kind = ASIDE_KIND_CALL_VALUE_END, .channel = ASIDE_CHANNEL_TOOL, .len = sizeof closer - 1};
     aside_status status = ASIDE_NONE;
     int i;
 
@@ -46,7 +47,7 @@ static void endless_value(const aside_dialect *dialect, const char *block, size_
     for (i = 0; i < 1024 && status == ASIDE_NONE; i++)
         status = aside_call_writer_feed(writer, &value, sizeof(aside_event), block, &delta);
     CHECK_STATUS(status, ASIDE_ERROR_MEMORY);
-    CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), "", &delta), ASIDE_ERROR_MEMORY);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), closer, &delta), ASIDE_ERROR_MEMORY);
     CHECK_STATUS(aside_call_writer_reset(writer), ASIDE_OK);
 
     /* The key is sent with its value, and all of a block as one string. */
@@ -54,7 +55,7 @@ static void endless_value(const aside_dialect *dialect, const char *block, size_
     CHECK_STATUS(aside_call_writer_feed(writer, &name, sizeof(aside_event), "f", &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &key, sizeof(aside_event), "k", &delta), ASIDE_NONE);
     CHECK_STATUS(aside_call_writer_feed(writer, &value, sizeof(aside_event), block, &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), "", &delta), ASIDE_OK);
+    CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), closer, &delta), ASIDE_OK);
     CHECK(delta.arguments.len == len + 7 && memcmp(delta.arguments.at, "{\"k\":\"", 6) == 0);
     CHECK(memcmp(delta.arguments.at + 6, block, len) == 0 && delta.arguments.at[len + 6] == '"');
     aside_call_writer_free(writer);

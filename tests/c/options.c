@@ -65,7 +65,7 @@ int main(void)
     options.calls = 2;
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls = 0;
-    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_NEVER + 1;
+    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_ALWAYS + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_DIALECT;
 

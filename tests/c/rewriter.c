@@ -455,7 +455,7 @@ static void calls(void)
     dialect = loaded(toml);
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls = 1;
-    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_NEVER + 1;
+    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_ALWAYS + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_DIALECT;
     options.tools.at = "[1]";

@@ -211,7 +211,7 @@ fn without_comments(text: &str) -> String {
 }
 
 /// Returns a header's declarations, one by one, without comments and preprocessor lines.
-pub fn blocks(header: &str) -> Vec<String> {
+fn blocks(header: &str) -> Vec<String> {
     let (mut blocks, mut block, mut depth) = (Vec::new(), String::new(), 0);
     for line in without_comments(header).lines().map(str::trim) {
         let around = line.starts_with('#') || line.starts_with("extern \"C\"") || line.starts_with("}  //");

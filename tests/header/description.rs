@@ -139,10 +139,8 @@ impl Enumeration {
 
 impl Description {
     pub fn read() -> Description {
-        let mut files = Vec::new();
-        look(&root().join("src/ffi"), &mut files);
         let mut description = Description::default();
-        for path in files {
+        for path in sources() {
             let text = fs::read_to_string(&path).unwrap();
             let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let is_of_compress = path.parent().is_some_and(|folder| folder.ends_with("compress"));
@@ -169,12 +167,9 @@ impl Description {
                 let signature = callback(&item.ty).expect("a type that is not a callback is an `enumeration!`");
                 self.callbacks.push(Callback { name: item.ident.to_string(), doc: doc(&item.attrs), signature });
             }
-            Item::Struct(item) if has(&item.attrs, "derive_ReprC") => {
+            Item::Struct(item) if item.ident.to_string().starts_with("aside_") => {
                 let (name, doc) = (item.ident.to_string(), doc(&item.attrs));
-                if item.attrs.iter().any(|attribute| {
-                    attribute.path().is_ident("repr")
-                        && attribute.parse_args::<Ident>().is_ok_and(|repr| repr == "opaque")
-                }) {
+                if !has(&item.attrs, "repr", "C") {
                     self.opaque.push(Named { name, doc });
                     return;
                 }
@@ -186,7 +181,9 @@ impl Description {
                 });
                 self.structs.push(Struct { name, doc, fields: fields.collect(), size: 0 });
             }
-            Item::Fn(item) if has(&item.attrs, "ffi_export") && !has(&item.attrs, "cfg") => {
+            Item::Fn(item) if has(&item.attrs, "unsafe", "no_mangle") && !is_conditional(&item.attrs) => {
+                let abi = item.sig.abi.as_ref().and_then(|abi| abi.name.as_ref());
+                assert!(abi.is_some_and(|abi| abi.value() == "C"), "{} is not of C", item.sig.ident);
                 let parameters = item.sig.inputs.iter().map(|input| {
                     let FnArg::Typed(input) = input else { panic!("a method is exported") };
                     let Pat::Ident(name) = &*input.pat else { panic!("a parameter without a name is exported") };
@@ -261,6 +258,13 @@ impl Description {
     }
 }
 
+/// Returns the Rust files of the interface.
+pub fn sources() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    look(&root().join("src/ffi"), &mut files);
+    files
+}
+
 /// Finds all Rust files of a folder in the order of their names, then those of its folders.
 fn look(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -274,8 +278,15 @@ fn look(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn has(attributes: &[Attribute], name: &str) -> bool {
-    attributes.iter().any(|attribute| attribute.path().is_ident(name))
+/// Returns whether an attribute `#[name(word)]` is among these.
+fn has(attributes: &[Attribute], name: &str, word: &str) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident(name) && attribute.parse_args::<Ident>().is_ok_and(|found| found == word)
+    })
+}
+
+fn is_conditional(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| attribute.path().is_ident("cfg"))
 }
 
 fn doc(attributes: &[Attribute]) -> Doc {

@@ -30,6 +30,17 @@ pub fn constants(description: &Description) -> String {
             out += &format!("{}\t{constant} {name} = {}\n", comment(&doc, "\t"), enumerator.value);
         }
         out += ")\n";
+        if enumeration.form == Form::Bits {
+            let receiver = name[..1].to_ascii_lowercase();
+            let bits: String = (enumeration.short())
+                .filter(|(_, enumerator)| enumerator.value.count_ones() == 1)
+                .map(|(short, _)| format!(", {short:?}"))
+                .collect();
+            out +=
+                "\n// String returns the names of the set's bits, with commas between them, or \"none\" or \"all\".\n";
+            out +=
+                &format!("func ({receiver} {name}) String() string {{\n\treturn names(uint32({receiver}){bits})\n}}\n");
+        }
         if enumeration.form == Form::Values {
             let first = enumeration.short().next().expect("an enumeration has enumerators").0;
             let receiver = name[..1].to_ascii_lowercase();

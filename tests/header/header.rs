@@ -2,9 +2,8 @@
 //! the numbers of the bindings. C, C++, cffi and LuaJIT read the headers without a warning, and the library exports exactly
 //! their declarations. Nobody writes a declaration or a number twice.
 //!
-//! `description.rs` reads the declarations, and each other file writes a language. The declarations are not checked by a
-//! compiler; safer-ffi prints plain prototypes of the functions that the compiler really exports. One C file that includes both
-//! is refused by the C compiler if they differ. `ASIDE_BLESS=1` rewrites the checked-in files.
+//! `description.rs` reads the declarations, and each other file writes a language. Rust's compiler checks the layouts that are
+//! written here for C against its own, with the macro `layout!`. `ASIDE_BLESS=1` rewrites the checked-in files.
 
 mod c;
 mod cpp;
@@ -22,10 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-// Linked for its exports; nothing here calls it.
-use aside as _;
-
-use c::{HEADERS, blocks, functions};
+use c::{HEADERS, functions};
 use description::Description;
 
 fn root() -> &'static Path {
@@ -61,8 +57,9 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     add("bindings/ruby/lib/aside/layout.rb", ruby::layout(description));
     let path = "bindings/ruby/sig/aside.rbs";
     add(path, section(path, "  # ", |_| ruby::signatures(description)));
-    let path = "bindings/python/python/libaside/_libaside.pyi";
-    add(path, section(path, "# ", |rest| python::literals(description, rest)));
+    let path = "bindings/python/python/libaside/types.py";
+    let stub = texts_in("bindings/python/python/libaside", "pyi");
+    add(path, section(path, "# ", |_| python::literals(description, &stub)));
     let path = "bindings/python/src/words.rs";
     add(path, section(path, "// ", |rest| python::tables(description, rest)));
     let path = "bindings/js/wasm/src/words.rs";
@@ -249,82 +246,19 @@ fn headers_compile_alone_without_a_warning() {
     }
 }
 
+/// Compares the layout of each struct in C with the one that Rust's compiler is held to, the macro `layout!` in `src/ffi`. C's
+/// compiler is held to it by `tests/c/layout.c`.
 #[test]
-fn header_declares_what_the_compiler_exports() {
-    let mut printed = Vec::new();
-    safer_ffi::headers::builder()
-        .with_guard("ASIDE_WITNESS_H")
-        .with_banner("/* Printed by safer-ffi. */")
-        .to_writer(&mut printed)
-        .generate()
-        .unwrap();
-    let printed = String::from_utf8(printed).unwrap();
-
-    // Its types are kept apart by a prefix; they are compared by size and place, the functions by their declarations.
-    let (mut types, mut prototypes, mut asserts) = (String::new(), String::new(), String::new());
-    let header = &*HEADER;
-    let mut structs = 0;
-    let mut named = Vec::new();
-    let blocks = blocks(&printed);
-    for block in &blocks {
-        if let Some(rest) = block.strip_prefix("typedef struct ") {
-            let name = rest.split_whitespace().next().unwrap();
-            named.push(name);
-            if !block.contains('{') {
-                continue; // opaque: the pretty header's own
-            }
-            structs += 1;
-            types += &block.replace(&format!("struct {name}"), &format!("struct witness_{name}"));
-            types += "\n";
-            asserts += &format!("_Static_assert(sizeof(witness_{name}_t) == sizeof({name}), \"{name}\");\n");
-            for field in block.lines().filter_map(field) {
-                asserts += &format!(
-                    "_Static_assert(offsetof(witness_{name}_t, {field}) == offsetof({name}, {field}), \"{field}\");\n\
-                     _Static_assert(_Generic(&((witness_{name}_t *)0)->{field}, \
-                     __typeof__(&(({name} *)0)->{field}): 1, default: 0), \"type of {name}.{field}\");\n"
-                );
-            }
-        } else if block.contains("aside_") && block.contains('(') {
-            prototypes += block;
-            prototypes += "\n";
-        }
+fn structs_have_the_layout_that_the_compiler_gives_them() {
+    let sources: String = description::sources().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let joined = |text: &str| text.split_whitespace().collect::<String>();
+    let sources = joined(&sources);
+    for one in &DESCRIPTION.structs {
+        let fields: Vec<String> = one.fields.iter().map(|field| format!("{} {}", field.name, field.at)).collect();
+        let layout = format!("layout!({} {}: {});", one.name, one.size, fields.join(", "));
+        assert!(sources.contains(&joined(&layout)), "src/ffi does not hold the compiler to `{layout}`");
     }
-    let declared = functions(header);
-    let listed: BTreeSet<String> =
-        functions(&prototypes).into_iter().filter(|name| name != "aside_test_panic").collect();
-    assert_eq!(declared, listed, "functions of the header, and of the compiler");
-    assert!(structs >= 5 && listed.len() > 20, "safer-ffi printed in another form: this test reads nothing");
-
-    let mut maps = String::new();
-    for name in named {
-        // In types, the witness's own structs; in prototypes, the header's.
-        types = types.replace(&format!("}} {name}_t;"), &format!("}} witness_{name}_t;"));
-        maps += &format!("#define {name}_t {name}\n");
-    }
-    // c_char is an alias of one of these in Rust, which shows through; nothing else here has 8 bits.
-    let c = format!(
-        "#include <stddef.h>\n#include <stdint.h>\n#include \"aside_unstable.h\"\n\
-         #define int8_t char\n#define uint8_t char\n{maps}{types}\n{asserts}\n{prototypes}\n"
-    );
-    let folder = scratch("witness");
-    let source = folder.join("witness.c");
-    fs::write(&source, c).unwrap();
-    run(compiler(false)
-        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-c", "-o"])
-        .arg(folder.join("witness.o"))
-        .arg("-I")
-        .arg(root().join("include"))
-        .arg(&source));
-}
-
-/// Returns the name that a struct's line declares.
-fn field(line: &str) -> Option<&str> {
-    let declared = line.trim().strip_suffix(';').filter(|line| !line.starts_with('}'))?;
-    // A pointer to a function has its name inside: `int (*name)(void *)`.
-    if let Some((name, _)) = declared.split_once("(*").and_then(|(_, rest)| rest.split_once(')')) {
-        return Some(name);
-    }
-    declared.rsplit([' ', '*']).next()
+    assert!(DESCRIPTION.structs.len() > 20, "this test reads nothing");
 }
 
 #[test]
@@ -463,7 +397,10 @@ fn one_thing_has_one_name() {
         ),
         (&texts_in("bindings/go", "go"), &["type ", "func "]),
         (&texts_in("bindings/ruby/sig", "rbs"), &["class ", "type ", "def ", "interface "]),
-        (&texts_in("bindings/python/python/libaside", "pyi"), &["class ", "def ", ""]),
+        (
+            &["pyi", "py"].map(|form| texts_in("bindings/python/python/libaside", form)).concat(),
+            &["class ", "def ", ""],
+        ),
     ];
     let mut named = BTreeSet::new();
     for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {

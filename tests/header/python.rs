@@ -4,22 +4,22 @@
 use crate::description::{Description, Enumeration, Form};
 use crate::words::camel;
 
-/// Returns a type for each enumeration that the rest of the stub mentions.
-pub fn literals(description: &Description, rest: &str) -> String {
+/// Returns a type for each enumeration that the stub mentions.
+pub fn literals(description: &Description, stub: &str) -> String {
     let mut out = String::new();
     for enumeration in description.enumerations.iter().filter(|one| one.form != Form::Status) {
         let name = camel(enumeration.name.trim_start_matches("aside_"), &[]);
         let name = if enumeration.form == Form::Bits { name.trim_end_matches('s') } else { &name };
-        if mentions(rest, &format!("_{name}")) {
+        if mentions(stub, name) {
             // None is the default.
             let names =
                 enumeration.short().filter(|(short, _)| short != "default").map(|(short, _)| format!("{short:?}"));
             let names: Vec<_> = names.collect();
-            let line = format!("_{name}: TypeAlias = Literal[{}]\n", names.join(", "));
+            let line = format!("{name}: TypeAlias = Literal[{}]\n", names.join(", "));
             if line.len() <= 120 {
                 out += &line;
             } else {
-                out += &format!("_{name}: TypeAlias = Literal[\n    {},\n]\n", names.join(",\n    "));
+                out += &format!("{name}: TypeAlias = Literal[\n    {},\n]\n", names.join(",\n    "));
             }
         }
     }

@@ -62,7 +62,7 @@ var scenes = map[string]scene{
 	"twice": {
 		answer: answer{text: "One.<think>\nHm.\n</think>\n\nTwo."},
 		want: seen{
-			Order: []string{"content", "thinking", "content"}, Thinking: "Hm.", Content: "One.Two.", Reason: "stop",
+			Order: []string{"content", "thinking", "content"}, Thinking: "Hm.", Content: "One.\n\nTwo.", Reason: "stop",
 		},
 	},
 	"alone": {

@@ -226,6 +226,9 @@ enum class CallsInThinking : std::uint32_t {
     dialect = ASIDE_CALLS_IN_THINKING_DIALECT,
     /// Every tool opener in the thinking is text.
     never = ASIDE_CALLS_IN_THINKING_NEVER,
+    /// As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is known whether the call is
+    /// meant: text after it says that it is part of the thinking.
+    always = ASIDE_CALLS_IN_THINKING_ALWAYS,
 };
 
 /// The treatment of a closer of the thinking without an opener, after content.
@@ -564,11 +567,19 @@ enum class Flow : std::int32_t { go_on = 0, pause = 1 };
 
 namespace detail {
 
+/// Returns the message of a call that has failed. last_error() may be that of an earlier call, which explains why an object is empty.
+inline const char *reason(Status status) noexcept
+{
+    if (status == Status::null)
+        return "the object is empty: it was moved from, or could not be made";
+    return status == last_status() ? last_error() : describe(status);
+}
+
 #if ASIDE_HAS_EXCEPTIONS
 inline Status check(Status status)
 {
     if (failed(status))
-        throw Error(status, aside_last_error());
+        throw Error(status, reason(status));
     return status;
 }
 
@@ -712,8 +723,8 @@ public:
     }
 
     /// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes: it is
-    /// read and never rendered. Empty if it has the markers of none (Status::unknown), and if several dialects fit equally
-    /// well (Status::ambiguous, and the message names them). `*match` is written if at least one fits.
+    /// read and never rendered. Empty if it has the markers of none, or one that the nearest dialect lacks (Status::unknown), and if
+    /// several dialects fit equally well (Status::ambiguous, and the message names them). `*match` is written if at least one fits.
     static Dialect try_find_for_template(std::string_view text, TemplateMatch *match = nullptr) noexcept;
 
     /// Makes a dialect from the text of a dialect file (TOML, UTF-8); empty if it has an error (Status::dialect, and the
@@ -1398,7 +1409,7 @@ private:
 #if ASIDE_HAS_EXCEPTIONS
         if constexpr (throws) {
             if (failed(status_))
-                throw Error(status_, status_ == last_status() ? last_error() : describe(status_));
+                throw Error(status_, detail::reason(status_));
         }
 #endif
     }

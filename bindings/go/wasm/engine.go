@@ -89,7 +89,7 @@ func (e *engine) enter(function api.Function, arguments ...uint64) (int32, error
 		e.trap = function.CallWithStack(context.Background(), e.stack[:])
 	}
 	if e.trap != nil {
-		return 0, &failure{ErrDefect, "a defect of the library has ended this object: please report it with the input that led to it: " +
+		return 0, &failure{ErrDefect, "a defect of the library, met by this object or by another one, has ended it: make a new one, and please report the input that led to it: " +
 			e.trap.Error()}
 	}
 	return int32(e.stack[0]), nil
@@ -251,19 +251,22 @@ func (o *object) run(name string, numbers []uint64, texts []string, read func(*r
 // text returns bytes as a string that is not kept.
 func text(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }
 
+// The sentences of src/ffi/status.rs.
 var statusTexts = map[Status]string{
-	ErrNull:      "an object or a text that is required is missing",
-	ErrLength:    "the lengths of the tokens do not add up to the chunk's",
-	ErrUnknown:   "there is none of that name",
-	ErrAmbiguous: "the template fits several dialects",
-	ErrDialect:   "not a dialect file",
-	ErrOption:    "an option has a value that it cannot have",
-	ErrBusy:      "another call is in progress with this object",
-	ErrOrder:     "the calls came in an order that is not allowed",
+	ErrNull:      "a pointer is NULL",
+	ErrLength:    "a length cannot be right: above PTRDIFF_MAX, or not what the tokens add up to",
+	ErrUnknown:   "no such dialect",
+	ErrAmbiguous: "several dialects fit equally well",
+	ErrDialect:   "the dialect has an error",
+	ErrOption:    "an option has a wrong value",
+	ErrBusy:      "the handle is in use: called from its own callback, or from two threads at once",
+	ErrOrder:     "a call in the wrong order",
 	ErrMemory:    "out of memory",
-	ErrRange:     "there is no such channel or range",
+	ErrRange:     "the index is not below the count",
 	ErrJoin:      "the text cannot be joined or escaped",
-	ErrDefect:    "a defect of the library",
+	ErrFilter:    "the filter has an error",
+	ErrOriginal:  "this is not the text that the report is about",
+	ErrDefect:    "the library has a defect, and this handle met it",
 }
 
 // statusText returns a sentence about a status.

@@ -7,33 +7,69 @@ import (
 	"testing"
 )
 
-// After a trap, existing objects fail, and dialects that were found before make new objects.
+// A trap in one stream ends those of its instance, and dialects that were found before make new ones in the next instance.
 func TestTrap(t *testing.T) {
 	dialect, err := Find("qwen3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	scanner, err := NewScanner(dialect, nil)
+	own, err := Load("name = 'own'\nspan = [{ channel = 'thinking', open = ['<think>'], close = ['</think>'] }]")
 	if err != nil {
 		t.Fatal(err)
 	}
-	current.mu.Lock()
-	current.trap = errors.New("unreachable")
-	current.mu.Unlock()
-	if _, err := scanner.Feed([]byte("a"), func(Event) bool { return true }); !errors.Is(err, ErrDefect) || !strings.Contains(err.Error(), "unreachable") {
-		t.Error(err)
-	}
-	if err := scanner.Close(); err != nil {
-		t.Error(err)
-	}
-	if text, err := Strip(dialect, "<think>hm</think>Yes."); text != "Yes." || err != nil {
-		t.Error(text, err)
-	}
-	if _, err := NewScanner(dialect, nil); err != nil {
-		t.Error(err)
-	}
-	if family := dialect.Family(0); family == "" {
-		t.Error("no family")
+	yield := func(Event) bool { return true }
+	for range 3 {
+		scanner, err := NewScanner(dialect, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := NewScanner(own, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rewriter, err := NewRewriter(dialect, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A text that is longer than the window: the module panics.
+		ended := current
+		ended.mu.Lock()
+		_, err = ended.enter(ended.feed, scanner.number, 0, uint64(ended.windowSize)+1)
+		ended.mu.Unlock()
+		if !errors.Is(err, ErrDefect) || !strings.Contains(err.Error(), "unreachable") {
+			t.Fatal(err)
+		}
+		_, ofScanner := scanner.Feed([]byte("a"), yield)
+		ofOther := other.Finish(yield)
+		_, ofRewriter := rewriter.Feed(nil, []byte("data: {}\n\n"))
+		for _, err := range []error{ofScanner, ofOther, ofRewriter} {
+			if !errors.Is(err, ErrDefect) || !strings.Contains(err.Error(), "by this object or by another one") {
+				t.Error(err)
+			}
+		}
+		for _, err := range []error{scanner.Close(), other.Close(), rewriter.Close()} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		for _, dialect := range []*Dialect{dialect, own} {
+			if text, err := Strip(dialect, "<think>hm</think>Yes."); text != "Yes." || err != nil {
+				t.Error(text, err)
+			}
+			made, err := NewScanner(dialect, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := made.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if family := dialect.Family(0); family == "" {
+			t.Error("no family")
+		}
+		if current == ended {
+			t.Error("the instance has not ended")
+		}
 	}
 }
 

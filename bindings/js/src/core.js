@@ -99,12 +99,12 @@ export class Core {
   // Ends the instance, which has trapped.
   fail(error) {
     this.trap = error;
-    this.refuse();
+    this.refuse("a defect of libaside has ended this object: please report it with the input that led to it");
   }
 
-  refuse() {
-    const advice = "a defect of libaside has ended this object: please report it with the input that led to it";
-    throw new DefectError(advice, { cause: this.trap });
+  // Refuses an object of an instance that has ended.
+  refuse(why = "a defect of libaside, met by this object or by another one, has ended it: make a new one") {
+    throw new DefectError(why, { cause: this.trap });
   }
 
   // Looks at the result of a function.
@@ -278,12 +278,16 @@ export function bytesOf(data) {
   throw new TypeError(`a rewriter takes bytes, a Uint8Array or another buffer, not ${data === null ? "null" : typeof data}`);
 }
 
+// Options whose values are numbers, and not texts of digits.
+const NUMBERS = new Set(["budget", "budgetTokens", "collect", "maxBody", "maxCalls", "maxEvent", "maxHeld", "maxTools", "memory"]);
+
 // Returns names and values of options as texts. Those that are undefined or null are left out.
 export function optionTexts(options = {}) {
   if (options === null || typeof options !== "object") throw new TypeError("options are an object");
   const texts = [];
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || value === null) continue;
+    if (typeof value === "string" && NUMBERS.has(name)) throw new TypeError(`${name} is a number, not the string ${JSON.stringify(value)}`);
     texts.push(name, name === "tools" && typeof value !== "string" ? JSON.stringify(value) : String(value));
   }
   return texts;

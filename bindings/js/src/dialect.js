@@ -13,8 +13,8 @@ export class Dialect extends Handle {
   #start;
   #maxHold;
 
-  constructor(core, number, reader) {
-    super(core, number, "dialect_free");
+  constructor(core, number, reader, make) {
+    super(core, number, "dialect_free", make);
     this.#name = reader.string();
     this.#start = reader.string();
     this.#maxHold = reader.number();
@@ -22,10 +22,13 @@ export class Dialect extends Handle {
 
   static #find(how, text) {
     if (typeof text !== "string") throw new TypeError(`a string is needed, not ${text === null ? "null" : typeof text}`);
-    const { core } = file;
-    const number = core.call(core.functions.dialect_find, [text], how);
+    const make = () => {
+      const { core } = file;
+      return [core, core.call(core.functions.dialect_find, [text], how)];
+    };
+    const [core, number] = make();
     const reader = core.read();
-    const dialect = new Dialect(core, number, reader);
+    const dialect = new Dialect(core, number, reader, make);
     return [dialect, reader.string()];
   }
 
@@ -99,6 +102,6 @@ export function dialectOf(dialect) {
   if (typeof dialect !== "string")
     throw new TypeError(`a dialect is a Dialect or the name of one, not ${dialect === null ? "null" : typeof dialect}`);
   let found = named.get(dialect);
-  if (!found || Handle.isLost(found)) named.set(dialect, (found = Dialect.find(dialect)));
+  if (!found || Handle.isFreed(found)) named.set(dialect, (found = Dialect.find(dialect)));
   return found;
 }

@@ -1,4 +1,7 @@
-// An object inside the module: freed by `free`, by `using`, or when the object here is collected.
+// An object inside the module: freed by `free`, by `using`, or when the object here is collected. An object that has nothing of a
+// stream, as a dialect, is made again where a trap has ended the instance that it was in.
+
+import { AsideError } from "./errors.js";
 
 const registry = new FinalizationRegistry(({ core, number, free }) => release(core, number, free));
 
@@ -10,12 +13,19 @@ export class Handle {
   #core;
   #number;
   #free;
+  #make;
 
-  constructor(core, number, free) {
+  // `make` makes the object again, and returns its instance and number; without it the object ends with its instance.
+  constructor(core, number, free, make = null) {
+    this.#free = free;
+    this.#make = make;
+    this.#keep(core, number);
+  }
+
+  #keep(core, number) {
     this.#core = core;
     this.#number = number;
-    this.#free = free;
-    registry.register(this, { core, number, free }, this);
+    registry.register(this, { core, number, free: this.#free }, this);
   }
 
   // Frees the object at once. May be called again; everything else is then an error.
@@ -26,17 +36,19 @@ export class Handle {
     this.#number = -1;
   }
 
-  // Returns the instance of an object, which must be there.
+  // Returns the instance of an object, which must be there. Its number may be another one from then on.
   static core(handle) {
-    const core = handle.#core;
-    if (core.trap) core.refuse();
-    if (handle.#number < 0) throw new Error("this object was freed");
-    return core;
+    if (handle.#number < 0) throw new AsideError("this object was freed");
+    if (handle.#core.trap) {
+      if (!handle.#make) handle.#core.refuse();
+      registry.unregister(handle);
+      handle.#keep(...handle.#make());
+    }
+    return handle.#core;
   }
 
-  // Returns whether an object was freed, or its instance has ended.
-  static isLost(handle) {
-    return handle.#core.trap !== null || handle.#number < 0;
+  static isFreed(handle) {
+    return handle.#number < 0;
   }
 
   static number(handle) {

@@ -20,7 +20,7 @@ export type Kind =
 export type Channel = "content" | "thinking" | "narration" | "tool";
 export type Cause = "marker" | "implied" | "end_of_stream" | "forced" | "malformed" | "ended";
 export type Start = "content" | "thinking" | "narration" | "tool" | "header" | "calls";
-export type CallsInThinking = "dialect" | "never";
+export type CallsInThinking = "dialect" | "never" | "always";
 export type StrayClose = "dialect" | "text" | "drop";
 export type EndReason = "unknown" | "ended" | "cut_off";
 export type NotWhole = "tell" | "hold" | "text";
@@ -90,8 +90,9 @@ export class JoinError extends AsideError {
   readonly offset: number | null;
 }
 
-/** A defect of the library; its `cause` is what the module has thrown. The objects that were there throw it from then on, and
- * new ones work. */
+/** A defect of the library; its `cause` is what the module has thrown. It ends the WebAssembly instance: the scanners and rewriters
+ * that were there throw it from then on, also those of other streams. New ones work in a new instance, with the dialects that were
+ * there too. */
 export class DefectError extends Error {}
 
 /** Loads the wasm file. Browsers need it before all else; Node, Deno, Bun and workers load the file themselves. Other hosts pass
@@ -246,7 +247,8 @@ interface CallOptions {
   tools?: Tools | null;
   /** The most bytes of `tools` as JSON. */
   maxTools?: number;
-  /** With `"never"`, tool openers inside the thinking are text. */
+  /** With `"never"`, tool openers inside the thinking are text. With `"always"`, a rewriter reports a call in the thinking at once;
+   * otherwise it waits, and text after the call says that it is part of the thinking. */
   callsInThinking?: CallsInThinking;
   /** Which part of a call is sent before the call is whole: its arguments as they come (`"tell"`), or nothing. */
   notWhole?: NotWhole;

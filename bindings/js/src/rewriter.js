@@ -60,8 +60,8 @@ export class Rewriter extends Handle {
   useDialect(dialect, { start } = {}) {
     const core = Handle.core(this);
     const found = dialect === null || dialect === undefined ? null : dialectOf(dialect);
-    // A dialect of another instance is not there.
-    if (found && Handle.core(found) !== core) core.refuse();
+    // One instance lives at a time, so it is in the same one.
+    if (found) Handle.core(found);
     const texts = start === undefined || start === null ? [] : [String(start)];
     core.call(core.functions.rewriter_use_dialect, texts, Handle.number(this), found ? Handle.number(found) : -1);
     if (found) this.#dialect = found;

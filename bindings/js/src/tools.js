@@ -35,10 +35,13 @@ function inputOf(input) {
 
 export class Compressor extends Handle {
   constructor({ filters = [], ...options } = {}) {
-    const { core } = file;
     const texts = optionTexts(options);
     for (const filter of filters) texts.push("filter", filter);
-    super(core, core.call(core.functions.compressor_new, texts), "compressor_free");
+    const make = () => {
+      const { core } = file;
+      return [core, core.call(core.functions.compressor_new, texts)];
+    };
+    super(...make(), "compressor_free", make);
   }
 
   compress(text, { toolId, input }) {

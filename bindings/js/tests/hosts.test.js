@@ -182,7 +182,7 @@ test("an answer that is cut off, or has no thinking", async () => {
       ["It is 42, and 1 < 2.", { thinking: undefined, content: "It is 42, and 1 < 2." }],
       ["a <", { thinking: undefined, content: "a <" }],
       ["<think>\nhm", { thinking: "hm", content: "" }],
-      ["One.<think>\nHm.\n</think>\n\nTwo.", { thinking: "Hm.", content: "One.Two." }],
+      ["One.<think>\nHm.\n</think>\n\nTwo.", { thinking: "Hm.", content: "One.\n\nTwo." }],
     ]) {
       server.text = text;
       for (const answer of (await ai(model)).answers)

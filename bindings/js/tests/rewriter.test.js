@@ -74,7 +74,7 @@ test("options", () => {
   assert.equal(content("hm</think>Yes.", { start: "thinking" }).message.reasoning_content, "hm");
   assert.equal(content("<think>hm</think>Yes.", { off: true }).message.content, "<think>hm</think>Yes.");
   assert.equal(content("<think>hm</think>", { promoteEmpty: true }).message.content, "hm");
-  assert.equal(content("It ends with </think>.", { strayClose: "text" }).message.content, "It ends with </think>.");
+  assert.equal(content("It ends</think>.", { strayClose: "text" }).message.content, "It ends</think>.");
   const call = '<tool_call>{"name": "h", "arguments": {"a": 1}}</tool_call>';
   const { message, finish_reason } = content(call, { calls: true });
   assert.deepEqual([message.tool_calls[0].function, finish_reason], [{ name: "h", arguments: '{"a": 1}' }, "tool_calls"]);
@@ -121,7 +121,8 @@ test("the gate", () => {
   assert.equal(wants({ ...answer, formats: "chat" }), null);
   assert.equal(wants({ ...answer, contentEncoding: "gzip" }), null);
   assert.equal(wants({ ...answer, status: 404 }), null);
-  assert.equal(wants({ ...answer, contentType: null }), null);
+  assert.equal(wants({ ...answer, contentType: null }), "json");
+  assert.equal(wants({ ...answer, contentType: "image/png" }), null);
   assert.equal(wants({ status: 200, path: "/api/chat", contentType: "application/x-ndjson", formats: ["ollama"] }), "lines");
   assert.equal(requestHint({ path: "/v1/chat/completions", method: "POST" }), "identity");
   assert.equal(requestHint({ path: "/v1/messages", method: "POST", formats: "chat" }), null);

@@ -296,7 +296,8 @@ test("objects are freed, and none is used after that", () => {
   const scanner = new Scanner("qwen3");
   scanner.free();
   scanner.free();
-  assert.throws(() => scanner.feed("a"), /this object was freed/);
+  assert.throws(() => scanner.feed("a"), (error) => error instanceof libaside.AsideError && error.message === "this object was freed");
+  for (const budget of ["2", "two"]) assert.throws(() => new Scanner("qwen3", { budget }), /TypeError: budget is a number, not the string "/);
   const dialect = Dialect.load('name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<a>"]\nclose = ["</a>"]');
   const other = new Scanner(dialect);
   dialect.free();

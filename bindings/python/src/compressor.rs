@@ -185,49 +185,50 @@ pub struct ToolStream {
 impl ToolStream {
     /// Feed the next chunk and return the text that is known to stay: perhaps none yet.
     fn feed<'py>(&self, py: Python<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut state = self.state.enter()?;
-        let bytes = text.bytes()?;
-        let form = text.set_form(&mut state.form)?;
-        let stream = state.stream.as_mut().ok_or_else(ended)?;
-        let mut out = Vec::new();
-        guarded(|| {
+        self.state.enter(|state| {
+            let bytes = text.bytes()?;
+            let form = text.set_form(&mut state.form)?;
+            let stream = state.stream.as_mut().ok_or_else(ended)?;
+            let mut out = Vec::new();
             py.detach(|| stream.feed(bytes, |part| out.extend_from_slice(part)));
-            Ok(())
-        })?;
-        let tail = std::mem::take(&mut state.tail);
-        let mut out = if tail.is_empty() { out } else { [tail, out].concat() };
-        if let Form::Str = form {
-            // A long line may be cut inside a character.
-            let whole = match std::str::from_utf8(&out) {
-                Err(error) if error.error_len().is_none() => error.valid_up_to(),
-                _ => out.len(),
-            };
-            state.tail = out.split_off(whole);
-        }
-        form.text(py, &out)
+            let tail = std::mem::take(&mut state.tail);
+            let mut out = if tail.is_empty() { out } else { [tail, out].concat() };
+            if let Form::Str = form {
+                // A long line may be cut inside a character.
+                let whole = match std::str::from_utf8(&out) {
+                    Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                    _ => out.len(),
+                };
+                state.tail = out.split_off(whole);
+            }
+            form.text(py, &out)
+        })
     }
 
     /// Set the exit code of the command, which is known when the command has ended: after the last chunk, before `finish`.
     /// Until then, a command without one counts as failed.
     fn set_exit_code(&self, code: i64) -> PyResult<()> {
-        self.state.enter()?.stream.as_mut().ok_or_else(ended)?.set_exit_code(code);
-        Ok(())
+        self.state.enter(|state| {
+            state.stream.as_mut().ok_or_else(ended)?.set_exit_code(code);
+            Ok(())
+        })
     }
 
     /// End the result and return the rest of it. After that, `report` has the report.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut state = self.state.enter()?;
-        let stream = state.stream.take().ok_or_else(ended)?;
-        let mut out = std::mem::take(&mut state.tail);
-        let report = guarded(|| Ok(py.detach(|| stream.finish(|part| out.extend_from_slice(part)))))?;
-        state.report = Some(Py::new(py, Report::new(report))?);
-        state.form.unwrap_or(Form::Str).text(py, &out)
+        self.state.enter(|state| {
+            let stream = state.stream.take().ok_or_else(ended)?;
+            let mut out = std::mem::take(&mut state.tail);
+            let report = py.detach(|| stream.finish(|part| out.extend_from_slice(part)));
+            state.report = Some(Py::new(py, Report::new(report))?);
+            state.form.unwrap_or(Form::Str).text(py, &out)
+        })
     }
 
     /// The report, once the result has ended; None before.
     #[getter]
     fn report(&self, py: Python<'_>) -> PyResult<Option<Py<Report>>> {
-        Ok(self.state.enter()?.report.as_ref().map(|report| report.clone_ref(py)))
+        self.state.enter(|state| Ok(state.report.as_ref().map(|report| report.clone_ref(py))))
     }
 
     fn __enter__(this: Py<ToolStream>) -> Py<ToolStream> {
@@ -241,7 +242,10 @@ impl ToolStream {
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         if !class.is_none() {
-            self.state.enter()?.stream = None;
+            return self.state.enter(|state| {
+                state.stream = None;
+                Ok(())
+            });
         }
         Ok(())
     }

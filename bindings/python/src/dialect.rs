@@ -39,6 +39,17 @@ impl From<aside::Dialect> for Dialect {
     }
 }
 
+/// A dialect that was drafted from a chat template.
+#[pyclass(frozen, get_all, module = "libaside")]
+pub struct Draft {
+    /// The text of the dialect file.
+    toml: String,
+    /// The dialect that the file is.
+    dialect: Dialect,
+    /// The parts that were not seen, and the assumptions in their place: a line for each.
+    doubts: Vec<String>,
+}
+
 /// The texts around one call of a tool: `begin`, the tool's name, `after_name`, the arguments, `end`.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct ToolTrigger {
@@ -168,6 +179,39 @@ impl Dialect {
         let found = py.detach(|| aside::Dialect::find_for_rendered_template(template, &variables));
         let (inner, start) = found.map_err(|error| errors::template(&error))?;
         Ok((Dialect { inner, origin: Origin::Name }, start.as_str()))
+    }
+
+    /// Draft a dialect from a chat template, for a model that has none: the template is rendered for conversations that differ in
+    /// one thing, and the differences say what it writes around thoughts, answers and calls. The draft has the text of a dialect
+    /// file, for a person to read and to correct, and says what was not seen.
+    ///
+    /// `name` is the name of the dialect, and that of a model, a file or a folder will do. `bos_token` and `eos_token` are the texts
+    /// of these variables, `special_tokens` the tokens that the tokenizer added. Raises AsideError if nothing can be drafted.
+    ///
+    ///     >>> from libaside import Dialect, strip
+    ///     >>> turn = "<|{{ m.role }}|>{% if m.reasoning %}[[{{ m.reasoning }}]]{% endif %}{{ m.content }}<|end|>"
+    ///     >>> prompt = "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    ///     >>> draft = Dialect.draft("{% for m in messages %}" + turn + "{% endfor %}" + prompt)
+    ///     >>> strip("[[hm]]Yes.<|end|>", draft.dialect)
+    ///     'Yes.'
+    ///     >>> draft.doubts
+    ///     ['no calls were seen']
+    #[staticmethod]
+    #[pyo3(signature = (template, *, name=None, bos_token=None, eos_token=None, special_tokens=Vec::new()))]
+    fn draft(
+        py: Python<'_>,
+        template: &str,
+        name: Option<&str>,
+        bos_token: Option<String>,
+        eos_token: Option<String>,
+        special_tokens: Vec<String>,
+    ) -> PyResult<Draft> {
+        let mut source = aside::ChatTemplate::new(template).named(name.unwrap_or_default());
+        (source.begin_of_text, source.end_of_text, source.special) = (bos_token, eos_token, special_tokens);
+        let draft = py.detach(|| aside::Dialect::draft(&source));
+        let draft = draft.map_err(|error| errors::AsideError::new_err(error.to_string()))?;
+        let dialect = Dialect { inner: draft.dialect, origin: Origin::File(draft.toml.clone()) };
+        Ok(Draft { toml: draft.toml, dialect, doubts: draft.doubts })
     }
 
     /// Return the dialect that a dialect file describes; `toml` is the text of the file. Raises DialectError, which has the

@@ -1,7 +1,7 @@
 //! Exceptions. Each has the data that a program may want to act on, as attributes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, TryLockError};
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
@@ -145,13 +145,15 @@ impl<T> Exclusive<T> {
         Exclusive(Mutex::new(state))
     }
 
-    /// Enters. It never waits: two threads inside one stream are a mistake of the program.
-    pub fn enter(&self) -> PyResult<MutexGuard<'_, T>> {
-        self.0.try_lock().map_err(|error| match error {
+    /// Enters. It never waits: two threads inside one stream are a mistake of the program. A panic of `body` ends the object:
+    /// the lock is given up while the panic is on its way, and stays poisoned.
+    pub fn enter<R>(&self, body: impl FnOnce(&mut T) -> PyResult<R>) -> PyResult<R> {
+        let mut state = self.0.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => busy(),
             TryLockError::Poisoned(_) => {
                 PyRuntimeError::new_err("a defect of libaside has ended this object; it cannot be used any more")
             }
-        })
+        })?;
+        guarded(move || body(&mut state))
     }
 }

@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 
 use crate::calls::tools;
 use crate::dialect::{DialectLike, start};
-use crate::errors::{self, Exclusive, guarded};
+use crate::errors::{self, Exclusive};
 use crate::text::{Form, Text, released};
 use crate::words::{self, SeveralWords};
 
@@ -42,7 +42,8 @@ pub struct Stats {
 /// `formats` names the APIs whose answers are read: one of `chat`, `completions`, `responses`, `messages`, `ollama` and
 /// `all`, or a list; without it, all are read. `field` is where the thinking of a chat goes: `reasoning_content`, `reasoning`
 /// or `thinking`. `body` is the kind of body that is fed: `unknown`, `events`, `json` or `lines`. With
-/// `calls_in_thinking="never"`, tool openers inside the thinking are text; with `stray_close="text"`, so is a closer of the
+/// `calls_in_thinking="never"`, tool openers inside the thinking are text, and with `"always"` a call there is reported at once, which otherwise waits until it
+/// is known whether it is meant; with `stray_close="text"`, so is a closer of the
 /// thinking after other content, and `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family
 /// at the beginning of a text is text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
 /// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` work as for a Scanner; with
@@ -134,31 +135,35 @@ impl Rewriter {
 
     /// Feed the next bytes of the answer, cut anywhere, and return the bytes to be sent on: perhaps none yet. Takes any buffer.
     fn feed<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let mut state = self.state.enter()?;
-        let mut out = Vec::new();
-        match data.cast::<PyBytes>() {
-            Ok(bytes) => feed(py, &mut state, bytes.as_bytes(), &mut out)?,
-            // It may change while it is read, so it is copied.
-            Err(_) => {
-                let copy = PyMemoryView::from(data)?.call_method0("tobytes")?;
-                feed(py, &mut state, copy.cast::<PyBytes>()?.as_bytes(), &mut out)?;
+        self.state.enter(|state| {
+            let mut out = Vec::new();
+            match data.cast::<PyBytes>() {
+                Ok(bytes) => feed(py, state, bytes.as_bytes(), &mut out)?,
+                // It may change while it is read, so it is copied.
+                Err(_) => {
+                    let copy = PyMemoryView::from(data)?.call_method0("tobytes")?;
+                    feed(py, state, copy.cast::<PyBytes>()?.as_bytes(), &mut out)?;
+                }
             }
-        }
-        Form::Bytes.text(py, &out)
+            Form::Bytes.text(py, &out)
+        })
     }
 
     /// End the answer and return the bytes that were held back. The next feed begins a new one.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut state = self.state.enter()?;
-        let mut out = Vec::new();
-        guarded(|| state.finish(&mut out).map_err(errors::scanner))?;
-        Form::Bytes.text(py, &out)
+        self.state.enter(|state| {
+            let mut out = Vec::new();
+            state.finish(&mut out).map_err(errors::scanner)?;
+            Form::Bytes.text(py, &out)
+        })
     }
 
     /// Forget the answer and the counts. The next feed begins a new one.
     fn reset(&self) -> PyResult<()> {
-        self.state.enter()?.reset();
-        Ok(())
+        self.state.enter(|state| {
+            state.reset();
+            Ok(())
+        })
     }
 
     /// Read the next answer by another dialect, or by the rewriter's own if it is None, from another start: the span that is
@@ -173,26 +178,27 @@ impl Rewriter {
     fn use_dialect(&self, dialect: Option<DialectLike<'_>>, start: Option<&str>) -> PyResult<()> {
         let dialect = dialect.map(|dialect| dialect.find()).transpose()?;
         let start = self::start(start)?;
-        self.state.enter()?.use_dialect(dialect.as_ref(), start).map_err(errors::scanner)
+        self.state.enter(|state| state.use_dialect(dialect.as_ref(), start).map_err(errors::scanner))
     }
 
     /// Set the tools of the next answer's request.
     #[pyo3(signature = (tools))]
     fn use_tools(&self, tools: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let tools = self::tools(tools, self.max_tools)?;
-        self.state.enter()?.use_tools(tools).map_err(errors::scanner)
+        self.state.enter(|state| state.use_tools(tools).map_err(errors::scanner))
     }
 
     /// Start the next answer's texts where a rendered prompt ends, and return the span that is open there.
     fn start_from_prompt(&self, tail: Text<'_>) -> PyResult<&'static str> {
         let tail = tail.bytes()?;
-        Ok(self.state.enter()?.start_from_prompt(tail).map_err(errors::scanner)?.as_str())
+        let start = self.state.enter(|state| state.start_from_prompt(tail).map_err(errors::scanner))?;
+        Ok(start.as_str())
     }
 
     /// The counts since the rewriter was made or reset.
     #[getter]
     fn stats(&self) -> PyResult<Stats> {
-        let stats = self.state.enter()?.stats();
+        let stats = self.state.enter(|state| Ok(state.stats()))?;
         Ok(Stats {
             events: stats.events,
             changed: stats.changed,
@@ -217,5 +223,5 @@ impl Rewriter {
 }
 
 fn feed(py: Python<'_>, rewriter: &mut aside::sse::Rewriter, bytes: &[u8], out: &mut Vec<u8>) -> PyResult<()> {
-    guarded(|| released(py, bytes.len(), || rewriter.feed(bytes, out)).map_err(errors::scanner))
+    released(py, bytes.len(), || rewriter.feed(bytes, out)).map_err(errors::scanner)
 }

@@ -6,7 +6,7 @@ use pyo3::types::{PyBool, PyList, PyTuple};
 
 use crate::calls::{CallDelta, Writer, tools};
 use crate::dialect::{Dialect, DialectLike, start};
-use crate::errors::{self, Exclusive, guarded};
+use crate::errors::{self, Exclusive};
 use crate::event::{Event, cause_name};
 use crate::text::{Form, Text, released};
 use crate::words;
@@ -187,15 +187,13 @@ enum Step<'a> {
 
 impl State {
     fn run(&mut self, step: Step<'_>, on_event: impl FnMut(aside::Event<'_>)) -> PyResult<()> {
-        guarded(|| {
-            match step {
-                Step::Feed(text) => self.scanner.feed(text, on_event),
-                Step::Flush => self.scanner.flush(on_event),
-                Step::ForceClose => self.scanner.force_close(on_event),
-                Step::Finish => self.scanner.finish(on_event),
-            }
-            .map_err(errors::scanner)
-        })
+        match step {
+            Step::Feed(text) => self.scanner.feed(text, on_event),
+            Step::Flush => self.scanner.flush(on_event),
+            Step::ForceClose => self.scanner.force_close(on_event),
+            Step::Finish => self.scanner.finish(on_event),
+        }
+        .map_err(errors::scanner)
     }
 
     fn events<'py>(&mut self, py: Python<'py>, form: Form, step: Step<'_>) -> PyResult<Bound<'py, PyList>> {
@@ -304,10 +302,11 @@ impl Scanner {
 
     /// Feed the next text of the stream, cut anywhere, and return a list of events.
     fn feed<'py>(&self, py: Python<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyList>> {
-        let mut state = self.state.enter()?;
-        let bytes = text.bytes()?;
-        let form = text.set_form(&mut state.form)?;
-        state.events(py, form, Step::Feed(bytes))
+        self.state.enter(|state| {
+            let bytes = text.bytes()?;
+            let form = text.set_form(&mut state.form)?;
+            state.events(py, form, Step::Feed(bytes))
+        })
     }
 
     /// Feed the next text of the stream, and return the text of each channel. A server calls this for each token.
@@ -315,10 +314,11 @@ impl Scanner {
     /// Content that turns out to have been thinking, or thinking that turns out to be content (the event `reclassify`), is only
     /// moved within the result of one call: a program that must know of earlier text takes `feed`.
     fn split(&self, py: Python<'_>, text: Text<'_>) -> PyResult<Split> {
-        let mut state = self.state.enter()?;
-        let bytes = text.bytes()?;
-        let form = text.set_form(&mut state.form)?;
-        state.split(py, form, Step::Feed(bytes), Some(text.object()))
+        self.state.enter(|state| {
+            let bytes = text.bytes()?;
+            let form = text.set_form(&mut state.form)?;
+            state.split(py, form, Step::Feed(bytes), Some(text.object()))
+        })
     }
 
     /// Feed the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. A special
@@ -336,72 +336,75 @@ impl Scanner {
         }
         let token = |(&len, &special): (&u32, &bool)| if special { Token::special(len) } else { Token::text(len) };
         let tokens: Vec<Token> = lengths.iter().zip(&special).map(token).collect();
-        let mut state = self.state.enter()?;
-        let bytes = text.bytes()?;
-        let form = text.set_form(&mut state.form)?;
-        let mut events = Vec::new();
-        let mut made = Ok(());
-        let State { scanner, writer, .. } = &mut *state;
-        guarded(|| {
+        self.state.enter(|state| {
+            let bytes = text.bytes()?;
+            let form = text.set_form(&mut state.form)?;
+            let mut events = Vec::new();
+            let mut made = Ok(());
+            let State { scanner, writer, .. } = state;
             let fed = scanner.feed_tokens(bytes, &tokens, |event| {
                 if made.is_ok() {
                     made = made_event(py, form, &event, writer.as_mut()).map(|event| events.push(event));
                 }
             });
-            fed.map_err(errors::scanner)
-        })?;
-        made?;
-        PyList::new(py, events)
+            fed.map_err(errors::scanner)?;
+            made?;
+            PyList::new(py, events)
+        })
     }
 
     /// End the stream and return its last events. The next feed begins a new stream.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let mut state = self.state.enter()?;
-        let form = state.form.unwrap_or(Form::Str);
-        state.events(py, form, Step::Finish)
+        self.state.enter(|state| {
+            let form = state.form.unwrap_or(Form::Str);
+            state.events(py, form, Step::Finish)
+        })
     }
 
     /// End the stream and return the text that was held back, by channel. The next feed begins a new stream.
     fn finish_split(&self, py: Python<'_>) -> PyResult<Split> {
-        let mut state = self.state.enter()?;
-        let form = state.form.unwrap_or(Form::Str);
-        state.split(py, form, Step::Finish, None)
+        self.state.enter(|state| {
+            let form = state.form.unwrap_or(Form::Str);
+            state.split(py, form, Step::Finish, None)
+        })
     }
 
     /// Release the bytes that are held back as text of their channel. The stream continues.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let mut state = self.state.enter()?;
-        let form = state.form.unwrap_or(Form::Str);
-        state.events(py, form, Step::Flush)
+        self.state.enter(|state| {
+            let form = state.form.unwrap_or(Form::Str);
+            state.events(py, form, Step::Flush)
+        })
     }
 
     /// Close the thinking that is open, as if its closer had come: for a host that ends it and continues with the answer.
     fn force_close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let mut state = self.state.enter()?;
-        let form = state.form.unwrap_or(Form::Str);
-        state.events(py, form, Step::ForceClose)
+        self.state.enter(|state| {
+            let form = state.form.unwrap_or(Form::Str);
+            state.events(py, form, Step::ForceClose)
+        })
     }
 
     /// Start the next stream where a rendered prompt ends, and return the span that is open there. `tail` is the end of the
     /// prompt. Undecided markers at its end are not open: a marker that is cut off, and an opener of a tool call that counts
     /// only if a call comes after it. If the stream decides that the opener counts, the first event opens its span.
     fn start_from_prompt(&self, tail: Text<'_>) -> PyResult<&'static str> {
-        let mut state = self.state.enter()?;
-        let tail = tail.bytes()?;
-        let start = guarded(|| state.scanner.start_from_prompt(tail).map_err(errors::scanner))?;
-        Ok(start.as_str())
+        self.state.enter(|state| {
+            let tail = tail.bytes()?;
+            Ok(state.scanner.start_from_prompt(tail).map_err(errors::scanner)?.as_str())
+        })
     }
 
     /// The start of the current stream, or of the next one: from a prompt or `start`, or else the dialect's.
     #[getter]
     fn start(&self) -> PyResult<&'static str> {
-        Ok(self.state.enter()?.scanner.start().as_str())
+        self.state.enter(|state| Ok(state.scanner.start().as_str()))
     }
 
     /// Returns whether that is only the dialect's guess that its models start in the thinking.
     #[getter]
     fn is_start_guessed(&self) -> PyResult<bool> {
-        Ok(self.state.enter()?.scanner.is_start_guessed())
+        self.state.enter(|state| Ok(state.scanner.is_start_guessed()))
     }
 
     /// Set the reason why the stream ends: `ended` if the model has ended its answer (`"finish_reason": "stop"`), `cut_off` if
@@ -410,72 +413,78 @@ impl Scanner {
     /// `content`.
     fn end_reason(&self, reason: &str) -> PyResult<()> {
         let reason = words::find("reason", reason, words::END_REASON)?;
-        self.state.enter()?.scanner.end_reason(reason);
-        Ok(())
+        self.state.enter(|state| {
+            state.scanner.end_reason(reason);
+            Ok(())
+        })
     }
 
     /// Return the counts of the text of a channel since the stream began.
     fn counts(&self, channel: &str) -> PyResult<Counts> {
         let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
-        let state = self.state.enter()?;
-        let counts = state.scanner.counts(channel);
-        Ok(Counts {
-            bytes: counts.bytes,
-            characters: counts.characters,
-            spans: counts.spans,
-            tokens: counts.tokens,
-            lost_thoughts: if channel == Channel::Thinking { state.scanner.lost_thoughts() } else { 0 },
+        self.state.enter(|state| {
+            let counts = state.scanner.counts(channel);
+            Ok(Counts {
+                bytes: counts.bytes,
+                characters: counts.characters,
+                spans: counts.spans,
+                tokens: counts.tokens,
+                lost_thoughts: if channel == Channel::Thinking { state.scanner.lost_thoughts() } else { 0 },
+            })
         })
     }
 
     /// Take the oldest whole thought that was not taken yet, or None. Needs `collect`.
     fn take_thought(&self, py: Python<'_>) -> PyResult<Option<Thought>> {
-        let mut state = self.state.enter()?;
-        let form = state.form.unwrap_or(Form::Str);
-        let Some(thought) = state.scanner.take_thought() else { return Ok(None) };
-        let text = |bytes: &[u8]| form.text(py, bytes).map(Bound::unbind);
-        let attributes = thought.attributes.iter().map(|(name, value)| Ok((text(name)?, text(value)?)));
-        Ok(Some(Thought {
-            text: text(&thought.text)?,
-            attributes: attributes.collect::<PyResult<_>>()?,
-            thought_type: thought.thought_type.as_deref().map(text).transpose()?,
-            confidence: thought.confidence,
-            offset: thought.offset,
-            cause: cause_name(thought.cause),
-            truncated: thought.truncated,
-        }))
+        self.state.enter(|state| {
+            let form = state.form.unwrap_or(Form::Str);
+            let Some(thought) = state.scanner.take_thought() else { return Ok(None) };
+            let text = |bytes: &[u8]| form.text(py, bytes).map(Bound::unbind);
+            let attributes = thought.attributes.iter().map(|(name, value)| Ok((text(name)?, text(value)?)));
+            Ok(Some(Thought {
+                text: text(&thought.text)?,
+                attributes: attributes.collect::<PyResult<_>>()?,
+                thought_type: thought.thought_type.as_deref().map(text).transpose()?,
+                confidence: thought.confidence,
+                offset: thought.offset,
+                cause: cause_name(thought.cause),
+                truncated: thought.truncated,
+            }))
+        })
     }
 
     /// Return a scanner in the same state, in the middle of a stream too. Scanners that report calls cannot be copied.
     fn copy(&self) -> PyResult<Scanner> {
-        let state = self.state.enter()?;
-        if state.writer.is_some() {
-            return Err(errors::value(
-                "a scanner that reports calls cannot be copied: make one without `calls` and `tools`",
-            ));
-        }
-        let scanner = state.scanner.try_clone().map_err(errors::scanner)?;
-        Ok(Scanner { state: Exclusive::new(State { scanner, writer: None, form: state.form }) })
+        self.state.enter(|state| {
+            if state.writer.is_some() {
+                return Err(errors::value(
+                    "a scanner that reports calls cannot be copied: make one without `calls` and `tools`",
+                ));
+            }
+            let scanner = state.scanner.try_clone().map_err(errors::scanner)?;
+            Ok(Scanner { state: Exclusive::new(State { scanner, writer: None, form: state.form }) })
+        })
     }
 
     /// Forget the stream. The next feed begins a new one.
     fn reset(&self) -> PyResult<()> {
-        let mut state = self.state.enter()?;
-        state.scanner.reset();
-        state.begin();
-        Ok(())
+        self.state.enter(|state| {
+            state.scanner.reset();
+            state.begin();
+            Ok(())
+        })
     }
 
     /// The scanner's dialect.
     #[getter]
     fn dialect(&self) -> PyResult<Dialect> {
-        Ok(self.state.enter()?.scanner.dialect().clone().into())
+        self.state.enter(|state| Ok(state.scanner.dialect().clone().into()))
     }
 
     /// The bytes that are held back now, because they may become a marker.
     #[getter]
     fn held(&self) -> PyResult<usize> {
-        Ok(self.state.enter()?.scanner.held().len())
+        self.state.enter(|state| Ok(state.scanner.held().len()))
     }
 
     fn __reduce__(&self) -> PyResult<Py<PyTuple>> {

@@ -150,7 +150,7 @@ fn pairs<'py>(
     read: impl FnOnce(&mut dyn FnMut(Channel, aside::Role)) -> Result<(), aside::Error>,
 ) -> PyResult<Bound<'py, PyList>> {
     let mut seen = Vec::new();
-    guarded(|| read(&mut |channel, role| seen.push((channel.as_str(), role.as_str()))).map_err(errors::scanner))?;
+    read(&mut |channel, role| seen.push((channel.as_str(), role.as_str()))).map_err(errors::scanner)?;
     PyList::new(py, seen)
 }
 
@@ -174,37 +174,34 @@ impl TokenState {
 
     /// Read the next ids, and return the channel and role of each token that is now decided, in the order of the stream.
     fn push<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyList>> {
-        let mut state = self.state.enter()?;
-        pairs(py, |on_token| state.push(&ids.0, on_token))
+        self.state.enter(|state| pairs(py, |on_token| state.push(&ids.0, on_token)))
     }
 
     /// End the stream, and return the channel and role of the tokens that were undecided.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let mut state = self.state.enter()?;
-        pairs(py, |on_token| state.finish(on_token))
+        self.state.enter(|state| pairs(py, |on_token| state.finish(on_token)))
     }
 
     /// Return whether the thinking has ended, in the prompt or in the pushed tokens, by its closer or by anything that ends it
     /// without one, however long ago; and no other one is open.
     fn has_ended_thinking(&self) -> PyResult<bool> {
-        Ok(self.state.enter()?.has_ended_thinking())
+        self.state.enter(|state| Ok(state.has_ended_thinking()))
     }
 
     /// Return the index, among ids that may come next, of the one with which the thinking has ended, or None.
     fn find_end(&self, ids: Ids) -> PyResult<Option<usize>> {
-        let state = self.state.enter()?;
-        guarded(|| state.find_end(&ids.0).map_err(errors::scanner))
+        self.state.enter(|state| state.find_end(&ids.0).map_err(errors::scanner))
     }
 
     /// Return the ids that were pushed since the thinking has ended.
     fn content_ids(&self) -> PyResult<Vec<u32>> {
-        Ok(self.state.enter()?.content_ids().collect())
+        self.state.enter(|state| Ok(state.content_ids().collect()))
     }
 
     /// Return the number of the tokens that are decided are text of a channel.
     fn count(&self, channel: &str) -> PyResult<u64> {
         let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
-        Ok(self.state.enter()?.count(channel))
+        self.state.enter(|state| Ok(state.count(channel)))
     }
 
     /// Return a mask of each channel for these ids, read as the rest of the stream to its end; the state stays as it is. A mask has
@@ -217,28 +214,28 @@ impl TokenState {
     ///     >>> list(masks["thinking"]), list(masks["content"]), list(masks["text"])
     ///     ([1, 1, 1, 0], [0, 0, 0, 1], [0, 1, 0, 1])
     fn channels<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyDict>> {
-        let state = self.state.enter()?;
-        let found = guarded(|| state.channels(&ids.0).map_err(errors::scanner))?;
-        let mask = |is_set: &dyn Fn(Channel, aside::Role) -> bool| {
-            PyByteArray::new_with(py, found.len(), |mask| {
-                for (mask, &(channel, role)) in mask.iter_mut().zip(&found) {
-                    *mask = is_set(channel, role).into();
-                }
-                Ok(())
-            })
-        };
-        let masks = PyDict::new(py);
-        for channel in Channel::ALL {
-            masks.set_item(channel.as_str(), mask(&|of, _| of == channel)?)?;
-        }
-        masks.set_item("text", mask(&|_, role| role == aside::Role::Text)?)?;
-        Ok(masks)
+        self.state.enter(|state| {
+            let found = state.channels(&ids.0).map_err(errors::scanner)?;
+            let mask = |is_set: &dyn Fn(Channel, aside::Role) -> bool| {
+                PyByteArray::new_with(py, found.len(), |mask| {
+                    for (mask, &(channel, role)) in mask.iter_mut().zip(&found) {
+                        *mask = is_set(channel, role).into();
+                    }
+                    Ok(())
+                })
+            };
+            let masks = PyDict::new(py);
+            for channel in Channel::ALL {
+                masks.set_item(channel.as_str(), mask(&|of, _| of == channel)?)?;
+            }
+            masks.set_item("text", mask(&|_, role| role == aside::Role::Text)?)?;
+            Ok(masks)
+        })
     }
 
     /// Return a copy, for streams that begin with the same tokens.
     fn copy(&self) -> PyResult<TokenState> {
-        let state = self.state.enter()?;
-        Ok(TokenState { state: Exclusive::new(state.try_clone().map_err(errors::scanner)?) })
+        self.state.enter(|state| Ok(TokenState { state: Exclusive::new(state.try_clone().map_err(errors::scanner)?) }))
     }
 
     fn __reduce__(&self) -> PyResult<Py<PyTuple>> {

@@ -15,7 +15,7 @@ pub type Words<T> = [(&'static str, T)];
 
 // Generated from src/ffi by tests/header: do not edit.
 pub const CALLS_IN_THINKING: &Words<CallsInThinking> =
-    &[("dialect", CallsInThinking::Dialect), ("never", CallsInThinking::Never)];
+    &[("dialect", CallsInThinking::Dialect), ("never", CallsInThinking::Never), ("always", CallsInThinking::Always)];
 
 pub const STRAY_CLOSE: &Words<StrayClose> =
     &[("dialect", StrayClose::Dialect), ("text", StrayClose::Text), ("drop", StrayClose::Drop)];

@@ -17,7 +17,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from libaside import Dialect, Scanner, split
+from libaside import Dialect, Scanner, split, strip
 from libaside._engine import choose_dialect, markers
 
 RECORDINGS = Path(__file__).parents[3] / "examples" / "recordings"
@@ -254,7 +254,7 @@ def test_vllm_thinking_again_is_left_to_vllm_or_split(vllm: type[Any], monkeypat
     monkeypatch.setenv("ASIDE_VLLM_STAY", "1")
     for chunks in cuts(text):
         server = serve(vllm, chunks, False)
-        assert (server.reasoning, server.content) == ("ac", "bd"), chunks
+        assert (server.reasoning, server.content) == ("ac", "b\n\nd"), chunks
 
 
 def test_vllm_token_ids(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -731,6 +731,23 @@ def test_dialects_are_chosen_by_the_variable_then_the_model(
     assert choose_dialect("my-model", template=template).name == "gemma-4"
     monkeypatch.setenv("ASIDE_DIALECT", "harmony")
     assert choose_dialect("Qwen/Qwen3-32B").name == "harmony"
+
+
+def test_a_dialect_is_drafted_where_the_host_asks_for_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("ASIDE_DIALECT", raising=False)
+    monkeypatch.delenv("ASIDE_DRAFT", raising=False)
+    turn = "<|{{ m.role }}|>{% if m.reasoning %}<reflect>{{ m.reasoning }}</reflect>{% endif %}{{ m.content }}<|end|>"
+    template = "{% for m in messages %}" + turn + "{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    assert choose_dialect("my-model", template=template).name == "any"
+    monkeypatch.setenv("ASIDE_DRAFT", "1")
+    caplog.clear()
+    dialect = choose_dialect("org/My Model", template=template)
+    assert dialect.name == "my-model" and strip("<reflect>hm</reflect>Yes.<|end|>", dialect) == "Yes."
+    assert "has drafted the dialect of org/My Model" in caplog.text and "no calls were seen" in caplog.text
+    # A known model needs no draft.
+    assert choose_dialect("Qwen/Qwen3-32B", template=template).name == "qwen3"
 
 
 def test_markers_of_dialects() -> None:

@@ -74,7 +74,7 @@ def test_calls_in_the_thinking_and_stray_closers_are_as_the_options_say() -> Non
     assert call in read(f"<think>\nhm{call}")[1]
     assert read(f"<think>\nhm{call}", calls_in_thinking="dialect") == read(f"<think>\nhm{call}")
     assert read(f"<think>\nhm{call}", calls_in_thinking="never") == (f"hm{call}", "")
-    text = "It ends with </think>."
+    text = "It ends</think>."
     assert read(text, stray_close="dialect") == read(text) != read(text, stray_close="text") == ("", text)
     assert read(text, stray_close="drop") == ("", text.replace("</think>", ""))
 

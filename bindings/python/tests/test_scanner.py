@@ -146,6 +146,21 @@ def test_a_template_is_read_and_only_rendered_where_the_name_says_so() -> None:
     assert type(none.value) is libaside.UnknownDialectError and none.value.nearest == []
 
 
+def test_a_dialect_is_drafted_from_a_template() -> None:
+    turn = "<|{{ m.role }}|>{% if m.reasoning %}<reflect>{{ m.reasoning }}</reflect>{% endif %}{{ m.content }}{{ eos_token }}"
+    template = "{% for m in messages %}" + turn + "{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    draft = Dialect.draft(template)
+    assert draft.dialect.name == "draft" and Dialect.load(draft.toml).name == "draft"
+    assert len(draft.doubts) == 2 and all(f"# Doubt: {doubt}.\n" in draft.toml for doubt in draft.doubts)
+    known = Dialect.draft(template, name="Org/New Model", eos_token="</s>", special_tokens=["</s>"])
+    assert known.dialect.name == "new-model" and known.doubts == ["no calls were seen"]
+    assert 'drop = [{ marker = "</s>", special = true }]' in known.toml
+    again: Dialect = pickle.loads(pickle.dumps(known.dialect))
+    assert libaside.strip("<reflect>hm</reflect>Yes.</s>", again) == "Yes."
+    with pytest.raises(libaside.AsideError, match="cannot be rendered"):
+        Dialect.draft("{{ '")
+
+
 def test_starts_budgets_thoughts_and_counts() -> None:
     scanner: Scanner[str] = Scanner("qwen3", start="thinking", budget=3, collect=True)
     events = scanner.feed("abcdef</think>g")
@@ -210,7 +225,7 @@ def test_calls_in_the_thinking_and_stray_closers_are_as_the_options_say() -> Non
     text = '<think>\nhm <tool_call>{"name": "f"}</tool_call> hm'
     assert bytes_of(text, "tool") == bytes_of(text, "tool", calls_in_thinking="dialect") > 0
     assert bytes_of(text, "tool", calls_in_thinking="never") == 0
-    text = "It ends with </think>."
+    text = "It ends</think>."
     assert bytes_of(text, "content") == bytes_of(text, "content", stray_close="dialect") < len(text)
     assert bytes_of(text, "content", stray_close="text") == len(text)
     assert bytes_of(text, "content", stray_close="drop") == len(text) - len("</think>")

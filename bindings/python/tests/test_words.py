@@ -13,12 +13,12 @@ import libaside
 import pytest
 from libaside import AsideError, Rewriter, Scanner
 
-STUB = (files("libaside") / "_libaside.pyi").read_text()
+TYPES = (files("libaside") / "types.py").read_text()
 
 
 def words(alias: str) -> list[str]:
-    """Return the words of one of the stub's literals."""
-    found = re.search(rf"^{alias}: TypeAlias = Literal\[(.*?)\]", STUB, re.MULTILINE | re.DOTALL)
+    """Return the words of one of the literals in `types`."""
+    found = re.search(rf"^{alias}: TypeAlias = Literal\[(.*?)\]", TYPES, re.MULTILINE | re.DOTALL)
     assert found, alias
     return re.findall(r'"(\w+)"', found[1])
 
@@ -50,30 +50,30 @@ def counts(**options: Any) -> object:
 
 
 TAKERS: list[tuple[Callable[..., object], str, str]] = [
-    (scanner, "calls_in_thinking", "_CallsInThinking"),
-    (scanner, "stray_close", "_StrayClose"),
-    (rewriter, "calls_in_thinking", "_CallsInThinking"),
-    (rewriter, "stray_close", "_StrayClose"),
-    (rewriter, "field", "_Field"),
-    (rewriter, "body", "_Body"),
-    (rewriter, "formats", "_Format"),
-    (rewriter, "responses_as", "_ResponsesAs"),
-    (rewriter, "normalise", "_Shape"),
-    (rewriter, "thinking", "_Thinking"),
-    (rewrite_history, "format", "_HistoryFormat"),
-    (rewrite_history, "name", "_HistoryName"),
-    (rewrite_history, "turns", "_HistoryTurns"),
-    (rewrite_history, "missing", "_HistoryMissing"),
-    (rewrite_history, "made", "_HistoryMade"),
-    (scanner, "not_whole", "_NotWhole"),
-    (scanner, "unknown_tool", "_UnknownTool"),
-    (scanner, "implied_end", "_ImpliedEnd"),
-    (rewriter, "not_whole", "_NotWhole"),
-    (rewriter, "unknown_tool", "_UnknownTool"),
-    (rewriter, "implied_end", "_ImpliedEnd"),
-    (wants, "formats", "_Format"),
-    (join, "markers", "_Markers"),
-    (counts, "channel", "_Channel"),
+    (scanner, "calls_in_thinking", "CallsInThinking"),
+    (scanner, "stray_close", "StrayClose"),
+    (rewriter, "calls_in_thinking", "CallsInThinking"),
+    (rewriter, "stray_close", "StrayClose"),
+    (rewriter, "field", "Field"),
+    (rewriter, "body", "Body"),
+    (rewriter, "formats", "Format"),
+    (rewriter, "responses_as", "ResponsesAs"),
+    (rewriter, "normalise", "Shape"),
+    (rewriter, "thinking", "Thinking"),
+    (rewrite_history, "format", "HistoryFormat"),
+    (rewrite_history, "name", "HistoryName"),
+    (rewrite_history, "turns", "HistoryTurns"),
+    (rewrite_history, "missing", "HistoryMissing"),
+    (rewrite_history, "made", "HistoryMade"),
+    (scanner, "not_whole", "NotWhole"),
+    (scanner, "unknown_tool", "UnknownTool"),
+    (scanner, "implied_end", "ImpliedEnd"),
+    (rewriter, "not_whole", "NotWhole"),
+    (rewriter, "unknown_tool", "UnknownTool"),
+    (rewriter, "implied_end", "ImpliedEnd"),
+    (wants, "formats", "Format"),
+    (join, "markers", "Markers"),
+    (counts, "channel", "Channel"),
 ]
 
 
@@ -102,10 +102,9 @@ def test_literals_in_the_package_are_those_of_the_stub() -> None:
     from libaside import _engine, arrow
 
     for literal, alias in [
-        (libaside._Channel, "_Channel"),  # pyright: ignore[reportPrivateUsage]
-        (libaside._Start, "_Start"),  # pyright: ignore[reportPrivateUsage]
-        (arrow._Start, "_Start"),  # pyright: ignore[reportPrivateUsage]
-        (_engine.Start, "_Start"),
+        (libaside._Start, "Start"),  # pyright: ignore[reportPrivateUsage]
+        (arrow._Start, "Start"),  # pyright: ignore[reportPrivateUsage]
+        (_engine.Start, "Start"),
     ]:
         # Only a rewriter reads calls without markers.
         assert list(typing.get_args(literal)) == [word for word in words(alias) if word != "calls"]
@@ -113,7 +112,7 @@ def test_literals_in_the_package_are_those_of_the_stub() -> None:
 
 def test_starts_are_those_of_the_stub() -> None:
     starts = {start for name in libaside.Dialect.names() for start in libaside.Dialect.find(name).starts}
-    assert starts == set(words("_Start")) - {"calls"}
+    assert starts == set(words("Start")) - {"calls"}
     with pytest.raises(AsideError, match="end"):
         scanner(start="end")
 
@@ -122,6 +121,6 @@ def test_causes_kinds_and_channels_are_those_of_the_stub() -> None:
     text = '<think>a</think>b<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call><think>'
     scanner: Scanner[str] = Scanner("qwen3", calls=True, budget=0)
     events = scanner.feed(text) + scanner.finish()
-    assert {event.kind for event in events} <= set(words("_Kind"))
-    assert {event.channel for event in events} <= set(words("_Channel"))
-    assert {event.cause for event in events if event.cause} == {"marker", "end_of_stream"} <= set(words("_Cause"))
+    assert {event.kind for event in events} <= set(words("Kind"))
+    assert {event.channel for event in events} <= set(words("Channel"))
+    assert {event.cause for event in events if event.cause} == {"marker", "end_of_stream"} <= set(words("Cause"))

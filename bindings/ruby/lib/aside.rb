@@ -43,6 +43,32 @@ module Aside
     Native.made { |len| Native.aside_strip(dialect.handle, text, size, len) }.scrub
   end
 
+  # Returns the text of each channel of a whole text, as a Hash. +start+ is that of Scanner.new.
+  #
+  #   Aside.split("<think>hm</think>Yes.", "qwen3")[:thinking]  # => "hm"
+  #
+  # The Strings are valid UTF-8 and not frozen; a channel without text has an empty one.
+  def self.split(text, dialect, start: nil)
+    texts = %i[content thinking narration tool].to_h { |channel| [channel, +""] }
+    scanner = Scanner.new(dialect, start: start)
+    [scanner.feed(text), scanner.finish].each do |events|
+      events.each { |event| add_to(texts, event) }
+    end
+    scanner.close
+    texts
+  end
+
+  # Adds the text of an event to that of its channel. All text of the other channel may turn out to be of this one.
+  private_class_method def self.add_to(texts, event) # :nodoc:
+    case event.kind
+    when :text then texts[event.channel] << event.text
+    when :reclassify
+      other = event.channel == :content ? :thinking : :content
+      texts[event.channel].prepend(texts[other])
+      texts[other] = +""
+    end
+  end
+
   # Returns thinking and content as one text, written as a model of the dialect writes them. The text splits back into the
   # same parts, byte for byte. Without thinking it has no thinking block, unless the text starts inside one.
   #

@@ -64,7 +64,8 @@ class RewriterTest < Minitest::Test
     assert_nil wants.call(404)
     assert_nil wants.call(formats: :completions)
     assert_nil wants.call(content_encoding: "gzip")
-    assert_nil wants.call(content_type: nil)
+    assert_equal :json, wants.call(content_type: nil)
+    assert_nil wants.call(content_type: "text/html")
     assert_nil wants.call(path: "/v1/models")
     assert_raises(ArgumentError) { wants.call(formats: :gemini) }
   end

@@ -15,8 +15,8 @@ class ScannerTest < Minitest::Test
   def test_events_of_a_stream
     events = Support.scan(@scanner, ["<thi", "nk>\nTwice 21.\n</thi", "nk>\n\nIt is 42."])
     assert_equal [[:open, :thinking, 0, "<think>"], [:framing, :thinking, 7, "\n"], [:text, :thinking, 8, "Twice 21."],
-                  [:framing, :thinking, 17, "\n"], [:close, :thinking, 18, "</think>"], [:framing, :content, 26, "\n\n"],
-                  [:text, :content, 28, "It is 42."]],
+                  [:framing, :thinking, 17, "\n"], [:close, :thinking, 18, "</think>"], [:framing, :content, 26, "\n"],
+                  [:framing, :content, 27, "\n"], [:text, :content, 28, "It is 42."]],
                  (events.map { |event| [event.kind, event.channel, event.offset, event.text] })
     assert_equal :marker, events[4].cause
     assert_equal [0, 0], [events[0].rule, events[0].tag]
@@ -421,6 +421,10 @@ class StripTest < Minitest::Test
   def test_the_content_of_a_whole_text
     assert_equal "It is 42.", Aside.strip(" <think>Twice 21.</think>It is 42.\n", "inline-think")
     assert_equal "", Aside.strip("", :qwen3)
+    assert_equal({ content: "It is 42.", thinking: "Twice 21.", narration: "", tool: "" },
+                 Aside.split("<think>\nTwice 21.\n</think>\n\nIt is 42.", "qwen3"))
+    assert_equal %w[b a], Aside.split("a</think>b", "deepseek-r1", start: :content).values_at(:content, :thinking)
+    assert_equal "", Aside.split("", :qwen3)[:content]
     assert_equal "é", Aside.strip("<think>a</think>é".encode("UTF-16LE"), Aside::Dialect.find("think"))
     text = Aside.strip("a\xFF\0b".b, "think")
     assert_equal ["a\u{FFFD}\0b", Encoding::UTF_8, true, false], [text, text.encoding, text.valid_encoding?, text.frozen?]

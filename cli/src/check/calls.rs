@@ -9,6 +9,8 @@ use aside::{
 };
 use serde::Deserialize;
 
+use super::dialect::What;
+
 /// The prefix of ids that the writer makes, so that they differ from those in an example.
 const ID_PREFIX: &str = "\0";
 
@@ -50,7 +52,7 @@ pub struct Called {
     pub thinking: Vec<u8>,
     pub values: Vec<Vec<u8>>,
     /// Each with its channel and bytes; text, framing and values joined.
-    events: Vec<(String, Channel, Vec<u8>)>,
+    events: Vec<(What, Channel, Vec<u8>)>,
 }
 
 /// Feeds the chunks to a scanner that reports calls, and its events to a call writer.
@@ -96,20 +98,20 @@ fn called_by(calls: &mut Vec<Call>, delta: &call_writer::CallDelta<'_>) {
 impl Called {
     /// Returns whether content that is not blank comes after the end of a call.
     pub fn has_text_after_a_call(&self) -> bool {
-        let after = self.events.iter().skip_while(|(what, ..)| !what.starts_with("CallEnd"));
+        let after = self.events.iter().skip_while(|(what, ..)| !what.is_call_end());
         after.into_iter().any(|(what, channel, bytes)| {
-            what == "Text" && *channel == Channel::Content && !bytes.trim_ascii().is_empty()
+            *what == What::TEXT && *channel == Channel::Content && !bytes.trim_ascii().is_empty()
         })
     }
 
     fn add(&mut self, event: &Event<'_>) {
-        let what = format!("{:?}", event.kind);
+        let what = What::new(&event.kind);
         match event.kind {
             Kind::Text if event.channel == Channel::Thinking => self.thinking.extend_from_slice(event.bytes),
             Kind::Reclassify if event.channel == Channel::Content => self.thinking.clear(),
             Kind::Reclassify => {
                 let content =
-                    self.events.iter().filter(|(what, channel, _)| what == "Text" && *channel == Channel::Content);
+                    self.events.iter().filter(|(what, channel, _)| *what == What::TEXT && *channel == Channel::Content);
                 self.thinking = content.flat_map(|(_, _, bytes)| bytes.clone()).collect();
             }
             _ => {}

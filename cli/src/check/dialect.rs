@@ -17,6 +17,11 @@ use super::{
 /// Texts up to this length are cut into three too. There are as many ways as the square of the length.
 const SHORT: usize = 128;
 
+/// About as many bytes are fed in all for a file, however many examples it has and however long they are, but each example is fed at
+/// least `LEAST` times.
+const WORK: usize = 16 << 20;
+const LEAST: usize = 16;
+
 const DEFECT: &str = "  Uncut it is right, so this is a defect of the library: please report it.\n";
 
 /// An example to begin with, shown for a file that has none.
@@ -88,7 +93,44 @@ struct Outcome {
     attributes: Vec<(String, String)>,
     causes: Vec<&'static str>,
     /// The events of the text, with joined text.
-    events: Vec<(String, u64, usize)>,
+    events: Vec<(What, Channel, u64, usize)>,
+}
+
+/// The kind of an event with its numbers: cheaper to compare than the kind itself, whose texts are compared elsewhere.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct What(&'static str, [u64; 3]);
+
+impl What {
+    pub const TEXT: What = What("text", [0; 3]);
+
+    pub fn new(kind: &Kind<'_>) -> What {
+        let plain = |name| What(name, [0; 3]);
+        match *kind {
+            Kind::Open { rule, tag } => What("open", [rule.into(), tag.into(), 0]),
+            Kind::Attribute(ref attribute) => {
+                let at = |range: &std::ops::Range<usize>| (range.start as u64) << 32 | range.len() as u64;
+                What("attribute", [at(&attribute.raw_name), at(&attribute.raw_value), 0])
+            }
+            Kind::Text => What::TEXT,
+            Kind::Framing => plain("framing"),
+            Kind::Close(cause) => What("close", [cause as u64, 0, 0]),
+            Kind::Reclassify => plain("reclassify"),
+            Kind::Budget => plain("budget"),
+            Kind::Call { rule, table, index } => What("call", [rule.into(), table.into(), index]),
+            Kind::CallName(name) => What("name", [name.is_some().into(), 0, 0]),
+            Kind::CallId => plain("id"),
+            Kind::CallKey => plain("key"),
+            Kind::CallType => plain("type"),
+            Kind::CallValue => plain("value"),
+            Kind::CallValueEnd { is_repaired } => What("value end", [is_repaired.into(), 0, 0]),
+            Kind::CallEnd { index, cause, is_repaired } => What("call end", [index, cause as u64, is_repaired.into()]),
+            _ => plain("unknown"),
+        }
+    }
+
+    pub fn is_call_end(self) -> bool {
+        self.0 == "call end"
+    }
 }
 
 /// Returns the report, and whether all is well. A file that is not a dialect is an error.
@@ -102,12 +144,14 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
     }
     let mut report = String::new();
     let markers = kinds::Markers::new(&file.spans, file.header.as_ref());
+    let bytes: usize = file.examples.iter().map(|example| example.get_ref().input.len()).sum();
+    let runs = (WORK / bytes.max(1)).max(LEAST);
     let (mut wrong, mut shown) = (0, Vec::new());
     for (index, spanned) in file.examples.iter().enumerate() {
         let example = spanned.get_ref();
-        let mut faults = faults(&dialect, example);
+        let mut faults = faults(&dialect, example, runs);
         if markers.is_some() || example.calls.is_some() {
-            match called(&dialect, example) {
+            match called(&dialect, example, runs) {
                 Ok(called) => shown.push(called),
                 Err(fault) => faults += &fault,
             }
@@ -134,7 +178,7 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
 }
 
 /// Returns the calls of an example, the same however the text is cut, or what is not as the example says, in lines.
-fn called(dialect: &Dialect, example: &Example) -> Result<Called, String> {
+fn called(dialect: &Dialect, example: &Example, runs: usize) -> Result<Called, String> {
     let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
     let tools = match &example.tools {
         Some(tools) => {
@@ -151,7 +195,7 @@ fn called(dialect: &Dialect, example: &Example) -> Result<Called, String> {
     if !faults.is_empty() {
         return Err(faults);
     }
-    for (how, chunks) in twos(text) {
+    for (how, chunks) in twos(text, runs) {
         if run(&chunks)? != whole {
             return Err(format!("  {how}\n  other calls, or other events of them\n{DEFECT}"));
         }
@@ -160,7 +204,7 @@ fn called(dialect: &Dialect, example: &Example) -> Result<Called, String> {
 }
 
 /// Returns the differences from the example, in lines; none if there are none.
-fn faults(dialect: &Dialect, example: &Example) -> String {
+fn faults(dialect: &Dialect, example: &Example, runs: usize) -> String {
     let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
     // All of the thoughts are kept, however long.
     let options = ScannerOptions::new().start(start).collect(usize::MAX);
@@ -169,7 +213,7 @@ fn faults(dialect: &Dialect, example: &Example) -> String {
         Err(error) => return format!("  start       {:?}: {error}\n", example.start.as_deref().unwrap_or_default()),
     };
     let text = example.input.as_bytes();
-    let whole = match run(&mut scanner, &[text]) {
+    let mut whole = match run(&mut scanner, &[text]) {
         Ok(whole) => whole,
         Err(error) => return format!("  {error}\n"),
     };
@@ -177,7 +221,14 @@ fn faults(dialect: &Dialect, example: &Example) -> String {
     if !faults.is_empty() {
         return faults;
     }
-    for (how, chunks) in cuts(text) {
+    // More thoughts than a scanner keeps in one call: they depend on the calls, and are not compared.
+    if scanner.lost_thoughts() > 0
+        && let Ok(without) = Scanner::with_options(dialect, &ScannerOptions::new().start(start))
+    {
+        scanner = without;
+        whole.thoughts.clear();
+    }
+    for (how, chunks) in cuts(text, runs) {
         match run(&mut scanner, &chunks) {
             Ok(cut) if cut == whole => {}
             Ok(cut) => {
@@ -191,21 +242,29 @@ fn faults(dialect: &Dialect, example: &Example) -> String {
     String::new()
 }
 
-/// Returns every way to cut a text in two, and a short one in three, and the text byte by byte, in words and in chunks.
-fn cuts(text: &[u8]) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
-    let short = if text.len() <= SHORT { text.len() } else { 0 };
+/// Returns ways to cut a text, each with its description and its chunks: those of [`twos`], and of a short text every way to cut it in three, if these
+/// are at most `runs`.
+fn cuts(text: &[u8], runs: usize) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
+    let is_short = text.len() <= SHORT && text.len().pow(2) / 2 <= runs;
+    let short = if is_short { text.len() } else { 0 };
     let threes = (1..short).flat_map(move |first| {
         (first + 1..short).map(move |second| {
             let chunks = vec![&text[..first], &text[first..second], &text[second..]];
             (format!("cut after bytes {first} and {second}"), chunks)
         })
     });
-    twos(text).chain(threes)
+    twos(text, runs).chain(threes)
 }
 
-/// Returns every way to cut a text in two, and the text byte by byte.
-fn twos(text: &[u8]) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
-    let twos = (1..text.len()).map(|at| (format!("cut after byte {at}"), vec![&text[..at], &text[at..]]));
+/// Returns every way to cut a text in two, and the text byte by byte. If these are more than `runs`, several cuts are made in one run, as
+/// far from each other as they can be: a text is still cut after each of its bytes.
+fn twos(text: &[u8], runs: usize) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
+    let twos = (1..text.len().min(runs + 1)).map(move |first| {
+        let (begin, rest) = text.split_at(first);
+        let chunks: Vec<&[u8]> = std::iter::once(begin).chain(rest.chunks(runs)).collect();
+        let more = if chunks.len() > 2 { format!(", and then every {runs} bytes") } else { String::new() };
+        (format!("cut after byte {first}{more}"), chunks)
+    });
     twos.chain([("byte by byte".to_owned(), text.chunks(1).collect())])
 }
 
@@ -271,11 +330,13 @@ fn run(scanner: &mut Scanner, chunks: &[&[u8]]) -> Result<Outcome, Error> {
 
 impl Outcome {
     fn add(&mut self, event: &Event<'_>) {
-        let what = format!("{:?} {}", event.kind, event.channel);
+        let what = What::new(&event.kind);
         match &event.kind {
             Kind::Text => {
                 self.texts[event.channel as usize].extend_from_slice(event.bytes);
-                if let Some((_, _, len)) = self.events.last_mut().filter(|(last, _, _)| *last == what) {
+                if let Some((last, channel, _, len)) = self.events.last_mut()
+                    && (*last, *channel) == (what, event.channel)
+                {
                     *len += event.bytes.len();
                     return;
                 }
@@ -296,6 +357,34 @@ impl Outcome {
             }
             _ => {}
         }
-        self.events.push((what, event.offset, event.bytes.len()));
+        self.events.push((what, event.channel, event.offset, event.bytes.len()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST, twos};
+
+    /// Checks that a text is cut after each of its bytes, however long it is, and how much that costs.
+    #[test]
+    fn every_text_is_cut_after_each_byte() {
+        for length in [0, 1, 2, LEAST, LEAST + 1, LEAST + 2, 1000] {
+            let text = vec![b'x'; length];
+            for runs in [LEAST, 100, 5000] {
+                let mut is_cut = vec![false; length];
+                let all: Vec<_> = twos(&text, runs).collect();
+                assert!(all.len() <= runs + 1, "{length} {runs}");
+                for (how, chunks) in all.iter().filter(|(how, _)| how != "byte by byte") {
+                    assert_eq!(chunks.concat(), text, "{how}");
+                    assert!(length > runs || chunks.len() == 2, "{how}");
+                    let mut at = 0;
+                    for chunk in &chunks[..chunks.len() - 1] {
+                        at += chunk.len();
+                        is_cut[at] = true;
+                    }
+                }
+                assert!(is_cut.iter().skip(1).all(|&is_cut| is_cut), "{length} {runs}");
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `aside check`: for those who write a dialect or a filter file. Runs the examples or tests of the file.
 
 mod calls;
-mod dialect;
+pub mod dialect;
 mod kinds;
 
 use std::path::{Path, PathBuf};
@@ -10,8 +10,10 @@ use std::process::ExitCode;
 use aside::compress::check_filter;
 use clap::Args;
 
-use crate::files::read_text;
-use crate::output::{say, write_out};
+#[cfg(feature = "templates")]
+use crate::files::read_template;
+use crate::files::{kind_of, read_text};
+use crate::output::{note, write_out};
 use crate::stop::Stop;
 
 /// Runs the examples of dialect files and the tests of filter files, and says what differs
@@ -37,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
             Ok(true) => {}
             Ok(false) => code = ExitCode::FAILURE,
             Err(Stop::Failed(message)) => {
-                say(&format!("aside check: {message}\n"));
+                note(&message);
                 code = ExitCode::FAILURE;
             }
             Err(stop) => return Err(stop),
@@ -55,9 +57,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
 /// Compares a dialect with a chat template. Returns whether they fit.
 #[cfg(feature = "templates")]
 fn has_turns_of(file: &Path, template: &Path) -> Result<bool, Stop> {
-    let failed = |path: &Path, error: &dyn std::fmt::Display| Stop::Failed(format!("{}: {error}", path.display()));
-    let dialect = aside::Dialect::load(&read_text(file)?).map_err(|error| failed(file, &error))?;
-    let found = dialect.compare_with_template(&read_text(template)?).map_err(|error| failed(template, &error))?;
+    let dialect = aside::Dialect::load(&read_text(file)?).map_err(|error| Stop::in_file(file, error))?;
+    let found =
+        dialect.compare_with_template(&read_template(template)?).map_err(|error| Stop::in_file(template, error))?;
     let mut report = String::new();
     for difference in &found {
         report += &format!("{}: in the turns of {}: {difference}\n", file.display(), template.display());
@@ -84,7 +86,10 @@ fn one(file: &Path) -> Result<bool, Stop> {
             Ok(()) => (format!("{name}: every test passes\n"), true),
             Err(error) => (format!("{name}: {error}\n"), false),
         },
-        false => dialect::check(&name, &text).map_err(Stop::Failed)?,
+        false => dialect::check(&name, &text).map_err(|error| {
+            // A file of another kind has errors of a dialect file everywhere.
+            kind_of(&text).map_or(Stop::Failed(error), |what| Stop::in_file(file, what))
+        })?,
     };
     write_out(report.as_bytes())?;
     Ok(is_right)

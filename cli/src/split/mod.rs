@@ -1,5 +1,6 @@
 //! `aside split`: shows a model's output, by channel, as it arrives.
 
+mod hint;
 mod summary;
 mod view;
 
@@ -13,9 +14,10 @@ use clap::{Args, ValueEnum};
 
 use crate::choose;
 use crate::files::{Input, READ};
-use crate::output::{say, write_raw};
+use crate::output::{note, say, write_raw};
 use crate::size;
 use crate::stop::Stop;
+use hint::Hint;
 use summary::Summary;
 use view::{Show, View};
 
@@ -115,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         .map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
     if !chosen.is_given && io::stderr().is_terminal() {
         let name = chosen.dialect.name();
-        say(&format!("aside split: no dialect was given, so `{name}` is taken; see --dialect and --model\n"));
+        note(&format!("no dialect was given, so `{name}` is taken; see --dialect and --model"));
     }
     let show = match (arguments.only, arguments.events) {
         (Some(part), _) => Show::Only(part.channel()),
@@ -126,6 +128,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let calls = arguments.calls.then(|| CallWriter::new(&chosen.dialect, call_writer::Options::new()));
     let mut view = View::new(show, io::stdout().is_terminal(), &chosen.dialect, calls);
     let mut summary = Summary::default();
+    let mut hint = Hint::new(&chosen.dialect);
 
     // The buffer has room for whole feeds of N bytes, so that only the last one of a read can be shorter.
     let feed = arguments.chunk.unwrap_or(READ);
@@ -138,6 +141,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         for chunk in buffer[..len].chunks(feed) {
             let fed = scanner.feed(chunk, |event| {
                 summary.add(&event);
+                hint.add(&event);
                 view.show(&event);
             });
             fed.map_err(|error| Stop::Failed(error.to_string()))?;
@@ -148,6 +152,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     scanner.end_reason(arguments.finish.reason());
     let finished = scanner.finish(|event| {
         summary.add(&event);
+        hint.add(&event);
         view.show(&event);
     });
     finished.map_err(|error| Stop::Failed(error.to_string()))?;
@@ -156,6 +161,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     write_raw(&view.out)?;
     if arguments.only.is_none() {
         say(&summary.text(&scanner));
+        hint.text().iter().for_each(|hint| note(hint));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -27,10 +27,10 @@ impl Summary {
             let counts = scanner.counts(channel);
             if counts.spans + counts.bytes > 0 {
                 let (spans, bytes, characters) = (counts.spans, counts.bytes, counts.characters);
-                text += &format!("   {:9}{spans:>6}{bytes:>9}{characters:>12}\n", channel.as_str());
+                text += &format!("   {:9} {spans:>5} {bytes:>8} {characters:>11}\n", channel.as_str());
             }
         }
-        text += &format!("   markers        {:>9}\n", self.markers);
+        text += &format!("   markers         {:>8}\n", self.markers);
         text += &match self.last {
             None => "   no span\n".to_owned(),
             Some((channel, cause)) => {

@@ -4,11 +4,12 @@ mod signals;
 mod source;
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
+use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, IsTerminal, PipeReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use aside::compress::{
     Compressor, Input, MIN_BUDGET, MIN_BUDGET_TOKENS, Registry, Report, ToolStream, estimated_tokens,
@@ -16,10 +17,10 @@ use aside::compress::{
 use aside::store::{Entry, Store};
 use clap::Args;
 
-use crate::files::{Input as File, read_text};
-use crate::output::{Output, say};
+use crate::files::{Input as File, read_text, wrong_kind};
+use crate::output::{Output, note, say_raw};
 use crate::size;
-use crate::stop::Stop;
+use crate::stop::{Stop, reason};
 use source::Source;
 
 /// Makes what a command printed shorter, for a model to read
@@ -74,15 +75,17 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let mut registry = Registry::new();
     for file in &arguments.filters {
-        registry.add_toml(&read_text(file)?).map_err(|error| Stop::Failed(format!("{}: {error}", file.display())))?;
+        let text = read_text(file)?;
+        registry.add_toml(&text).map_err(|error| wrong_kind(file, &text, error))?;
     }
     let mut compressor = Compressor::new(&registry);
-    let mut kept = arguments.store.as_deref().map(Kept::new).transpose()?;
-    if kept.is_some() {
+    // The result begins with this line, whose id is known later.
+    let head = arguments.store.as_deref().map(|folder| head(folder, "000000000000")).unwrap_or_default();
+    if arguments.store.is_some() {
         compressor = compressor.number_lines();
     }
     if let Some(budget) = arguments.budget {
-        let head = kept.as_ref().map_or(0, |kept| kept.head.len());
+        let head = head.len();
         if budget < MIN_BUDGET + head {
             // The result has a line more than that of a smaller budget, and is never over its own.
             let least = MIN_BUDGET + head;
@@ -91,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         compressor = compressor.budget(budget - head).map_err(|error| Stop::Usage(error.to_string()))?;
     }
     if let Some(budget) = arguments.budget_tokens {
-        let head = kept.as_ref().map_or(0, |kept| estimated_tokens(kept.head.as_bytes()));
+        let head = estimated_tokens(head.as_bytes());
         if budget < MIN_BUDGET_TOKENS + head {
             let least = MIN_BUDGET_TOKENS + head;
             return Err(Stop::Usage(format!("a budget of {budget} tokens is too small: the least is {least}")));
@@ -107,16 +110,21 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let mut stream = ToolStream::new(Arc::new(compressor), "terminal", input, arguments.memory)
         .map_err(|error| Stop::Usage(error.to_string()))?;
 
+    let mut kept = arguments.store.as_deref().map(Kept::new);
     let mut output = Output::new();
+    let mut progress = Progress::new(arguments);
     let mut failed = None;
     let ended = source::read(
         || open(arguments),
         |chunk| {
+            progress.add(chunk.len());
             if let Some(kept) = &mut kept {
-                kept.add(chunk, &mut failed);
+                kept.add(chunk);
             }
             stream.feed(chunk, |bytes| {
-                before_first(&mut kept, &mut output, &mut failed);
+                if let Some(head) = kept.as_mut().and_then(Kept::head) {
+                    write(&mut output, head.as_bytes(), &mut failed);
+                }
                 write(&mut output, bytes, &mut failed);
             });
             failed.is_none()
@@ -126,30 +134,29 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         (Some(status), _) => Some(code_of(status)),
         (None, signal) => signal.map(of_signal),
     };
+    progress.end();
     // The code of a command is known last, and says how the end is read.
     if let Some(code) = code.filter(|_| !arguments.program.is_empty()) {
         stream.set_exit_code(code.into());
     }
     let mut rest = Vec::new();
     let report = stream.finish(|bytes| rest.extend_from_slice(bytes));
-    if !report.filters.is_empty() && report.after < report.before {
-        before_first(&mut kept, &mut output, &mut failed);
+    let is_shorter = !report.filters.is_empty() && report.after < report.before;
+    if let Some(head) = kept.and_then(|kept| kept.end(is_shorter)) {
+        write(&mut output, head.as_bytes(), &mut failed);
     }
     write(&mut output, &rest, &mut failed);
-    if let Some(kept) = kept {
-        kept.end(&mut failed);
-    }
     if failed.is_none() {
         failed = output.finish().err();
     }
     if arguments.report {
-        say(&summary(&report));
+        summary(&report);
     } else if arguments.budget.is_none()
         && arguments.budget_tokens.is_none()
         && report.filters.is_empty()
         && io::stderr().is_terminal()
     {
-        say(NOTHING_LEFT_OUT);
+        note(NOTHING_LEFT_OUT);
     }
     let code = ExitCode::from(code.unwrap_or(0));
     match failed {
@@ -162,47 +169,108 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
 
 /// The message on a terminal if a text is unchanged and there is no budget.
 const NOTHING_LEFT_OUT: &str =
-    "aside squeeze: nothing was left out; --budget 10k leaves what says most, --command LINE says what printed it\n";
+    "nothing was left out; --budget 10k leaves what says most, --command LINE says what printed it";
 
-/// The whole text, which is stored while it is read.
+/// The whole text, which is stored while it is read. If that fails, it is said and the entry dropped: a store decides neither over what
+/// the command prints nor over its status.
 struct Kept {
-    entry: Entry,
-    /// The line with the id, which the result begins with.
+    entry: Option<Entry>,
+    /// The line with the id. The result begins with it if there is an entry.
     head: String,
     is_said: bool,
 }
 
 impl Kept {
-    fn new(folder: &Path) -> Result<Kept, Stop> {
-        let entry = Store::open(folder).and_then(|store| store.begin());
-        let entry = entry.map_err(|error| Stop::io(&folder.display().to_string(), &error))?;
-        let folder = written(&[folder.as_os_str().to_owned()]);
-        let head = format!("[The whole text: aside recall --store {folder} {} LINES]\n", entry.id());
-        Ok(Kept { entry, head, is_said: false })
+    fn new(folder: &Path) -> Kept {
+        // A store's file that gets too large is an error, and does not end the program.
+        signals::catch_too_large();
+        let entry = Store::open(folder).and_then(|store| store.begin()).inspect_err(not_kept).ok();
+        let head = entry.as_ref().map(|entry| head(folder, entry.id())).unwrap_or_default();
+        Kept { entry, head, is_said: false }
     }
 
-    fn add(&mut self, bytes: &[u8], failed: &mut Option<Stop>) {
-        if let Err(error) = self.entry.write_all(bytes) {
-            failed.get_or_insert(Stop::io("the store", &error));
+    fn add(&mut self, bytes: &[u8]) {
+        let written = self.entry.as_mut().map_or(Ok(()), |entry| entry.write_all(bytes));
+        if let Err(error) = written {
+            not_kept(&error);
+            if let Some(entry) = self.entry.take() {
+                entry.discard();
+            }
         }
     }
 
-    /// Ends the text. If its id was never written, nobody can ask for it, and it is removed.
-    fn end(self, failed: &mut Option<Stop>) {
-        if !self.is_said {
-            self.entry.discard();
-        } else if let Err(error) = self.entry.finish() {
-            failed.get_or_insert(Stop::io("the store", &error));
+    /// Returns the line with the id, once.
+    fn head(&mut self) -> Option<&str> {
+        let is_first = self.entry.is_some() && !std::mem::replace(&mut self.is_said, true);
+        is_first.then_some(&self.head)
+    }
+
+    /// Ends the text, and returns the line with the id if it is still to be written. The text is removed if nobody can ask for it,
+    /// because the result is not shorter and its id was never written.
+    fn end(mut self, is_shorter: bool) -> Option<String> {
+        let entry = self.entry.take()?;
+        if !self.is_said && !is_shorter {
+            entry.discard();
+            return None;
+        }
+        entry.finish().inspect_err(not_kept).ok().filter(|_| !self.is_said).map(|_| std::mem::take(&mut self.head))
+    }
+}
+
+/// At an end before that of the text, nothing of it stays.
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(entry) = self.entry.take() {
+            entry.discard();
         }
     }
 }
 
-/// Writes the line with the id of the whole text, once.
-fn before_first(kept: &mut Option<Kept>, output: &mut Output, failed: &mut Option<Stop>) {
-    if let Some(kept) = kept.as_mut().filter(|kept| !kept.is_said) {
-        kept.is_said = true;
-        write(output, kept.head.as_bytes(), failed);
+fn head(folder: &Path, id: &str) -> String {
+    format!("[The whole text: aside recall --store {} {id} LINES]\n", written(&[folder.as_os_str().to_owned()]))
+}
+
+/// A line on a terminal that says how much of a file has been read, four times a second.
+struct Progress {
+    /// The length of the file, or `None` if nothing is shown.
+    length: Option<u64>,
+    read: u64,
+    last: Instant,
+    is_shown: bool,
+}
+
+impl Progress {
+    fn new(arguments: &Arguments) -> Progress {
+        let data =
+            arguments.file.as_deref().filter(|_| io::stderr().is_terminal()).and_then(|file| fs::metadata(file).ok());
+        let length = data.filter(Metadata::is_file).map(|data| data.len());
+        Progress { length, read: 0, last: Instant::now(), is_shown: false }
     }
+
+    fn add(&mut self, bytes: usize) {
+        self.read += bytes as u64;
+        if let Some(length) = self.length.filter(|_| self.last.elapsed() >= Duration::from_millis(250)) {
+            let million = |bytes: u64| bytes.div_ceil(1_000_000);
+            say_raw(&format!("\raside squeeze: {} of {} MB", million(self.read), million(length)));
+            (self.last, self.is_shown) = (Instant::now(), true);
+        }
+    }
+
+    fn end(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            say_raw("\r\x1b[K");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn not_kept(error: &io::Error) {
+    note(&format!("the whole text is not kept: the store: {}", reason(error)));
 }
 
 fn write(output: &mut Output, bytes: &[u8], failed: &mut Option<Stop>) {
@@ -224,7 +292,7 @@ fn open(arguments: &Arguments) -> Result<Source, Stop> {
     };
     let (reader, child) = spawn().map_err(|error| {
         let code = if error.kind() == ErrorKind::NotFound { 127 } else { 126 };
-        Stop::NotRun(format!("{}: {error}", name.display()), code)
+        Stop::NotRun(format!("{}: {}", name.display(), reason(&error)), code)
     })?;
     Ok(Source::Command(reader, child, name.display().to_string()))
 }
@@ -258,23 +326,19 @@ fn of_signal(signal: i32) -> u8 {
     (128 + signal) as u8
 }
 
-/// Returns the report in words.
-fn summary(report: &Report) -> String {
-    let mut text = format!("aside squeeze: {} → {} chars", report.before_units, report.after_units);
-    if !report.filters.is_empty() {
-        let _ = write!(text, ", by {}", report.filters.join(", "));
-    }
-    text.push('\n');
+/// Says what was done.
+fn summary(report: &Report) {
+    let by = if report.filters.is_empty() { String::new() } else { format!(", by {}", report.filters.join(", ")) };
+    note(&format!("{} → {} bytes{by}", report.before, report.after));
     for failed in &report.failed {
-        let _ = writeln!(text, "aside squeeze: {} failed: {}", failed.filter, failed.reason);
+        note(&format!("{} failed: {}", failed.filter, failed.reason));
     }
     if report.cut_protected {
-        text.push_str("aside squeeze: text of a machine format was cut\n");
+        note("text of a machine format was cut");
     }
     if report.unexplained {
-        text.push_str("aside squeeze: it failed, and what is left says only that it passed\n");
+        note("it failed, and what is left says only that it passed");
     }
-    text
 }
 
 /// Returns a command as one would write it in a shell.

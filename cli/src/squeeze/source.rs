@@ -13,7 +13,8 @@ use super::signals;
 use crate::files::{Input, READ};
 use crate::stop::Stop;
 
-/// The time for which the pipe of a command that has ended is read after a signal: another process may hold it.
+/// The time for which a run continues after a signal whose command has ended, since another process may hold its pipe, and after a second
+/// signal, since the command may end by it.
 const DRAIN: Duration = Duration::from_secs(1);
 
 enum Event {
@@ -62,7 +63,7 @@ pub fn read(open: impl FnOnce() -> Result<Source, Stop>, mut feed: impl FnMut(&[
         }
     };
     let ended = run(&events, child.as_ref(), &is_over, &mut feed)?;
-    // After a second signal has ended the run, the command may still run.
+    // After a second signal, the command may still run.
     let reap = |child: &mut Child| match ended.may_wait {
         true => child.wait().map(Some),
         false => child.try_wait(),
@@ -83,7 +84,7 @@ fn run(
     feed: &mut impl FnMut(&[u8]) -> bool,
 ) -> Result<Run, Stop> {
     let (mut has_ended, mut has_exited) = (false, child.is_none());
-    let mut first: Option<signals::Received> = None;
+    let (mut last, mut count): (Option<signals::Received>, _) = (None, 0);
     // Until when more is read.
     let mut deadline = None;
     while !(has_ended && has_exited) {
@@ -102,23 +103,27 @@ fn run(
                 has_ended = true;
             }
             Ok(Event::Exited) => has_exited = true,
-            Ok(Event::Signal(received)) => match &first {
-                Some(first) if received.repeats(first) => {}
-                Some(_) => return Ok(Run { signal: Some(received.signal), may_wait: has_exited }),
-                None => {
-                    if let Some(child) = child.filter(|_| !has_exited) {
-                        received.pass_on(child.id());
-                    }
-                    first = Some(received);
+            Ok(Event::Signal(received)) => {
+                if last.as_ref().is_some_and(|last| received.repeats(last)) {
+                    continue;
                 }
-            },
+                if let Some(child) = child.filter(|_| !has_exited) {
+                    received.pass_on(child.id());
+                }
+                count += 1;
+                last = Some(received);
+                // One more signal, and nothing is waited for.
+                if deadline.is_some() {
+                    break;
+                }
+            }
             Err(_) => break,
         }
-        if first.is_some() && has_exited && deadline.is_none() {
+        if deadline.is_none() && (count > 1 || count > 0 && has_exited) {
             deadline = Some(Instant::now() + DRAIN);
         }
     }
-    Ok(Run { signal: first.map(|received| received.signal), may_wait: true })
+    Ok(Run { signal: last.map(|received| received.signal), may_wait: has_exited })
 }
 
 /// Reads to the end in a thread.

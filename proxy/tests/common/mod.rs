@@ -123,19 +123,38 @@ pub struct Running {
     pub address: SocketAddr,
     pub admin: Option<SocketAddr>,
     proxy: Option<Proxy>,
+    ending: Option<tokio::task::JoinHandle<()>>,
     runtime: Runtime,
 }
 
 impl Running {
+    /// Reads other settings, as at SIGHUP.
+    pub fn reload(&self, settings: &Settings) {
+        let _entered = self.runtime.enter();
+        self.proxy.as_ref().unwrap().reload(Config::new(settings).unwrap()).unwrap();
+    }
+
+    /// Asks the listener of operators.
+    pub fn asks_admin(&self, path: &str) -> Answer {
+        send(self.admin.unwrap(), format!("GET {path} HTTP/1.1\r\nhost: me\r\n\r\n").as_bytes()).unwrap()
+    }
+
     /// Ends as at a signal.
     pub fn end(mut self) {
-        self.runtime.block_on(self.proxy.take().unwrap().end());
+        self.begin_end();
+        self.runtime.block_on(self.ending.take().unwrap()).unwrap();
+    }
+
+    /// Begins to end.
+    pub fn begin_end(&mut self) {
+        self.ending = Some(self.runtime.spawn(self.proxy.take().unwrap().end()));
     }
 }
 
 pub fn settings(upstream: SocketAddr) -> Settings {
     Settings {
-        upstream: Some(format!("http://{upstream}")),
+        upstream: Some(format!("http://{upstream}").into()),
+        allowed_host: Some(vec!["me".into()]),
         listen: Some("127.0.0.1:0".into()),
         dialect: Some("qwen3".into()),
         ..Settings::default()
@@ -146,7 +165,7 @@ pub fn run(settings: &Settings) -> Running {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let config = Config::new(settings).unwrap();
     let proxy = runtime.block_on(async { Proxy::start(config).unwrap() });
-    Running { address: proxy.address, admin: proxy.admin, proxy: Some(proxy), runtime }
+    Running { address: proxy.address, admin: proxy.admin, proxy: Some(proxy), ending: None, runtime }
 }
 
 /// Runs a proxy in front of a server.
@@ -186,7 +205,11 @@ pub fn connect(address: SocketAddr) -> TcpStream {
 
 /// Reads an answer.
 pub fn read(stream: &TcpStream) -> Option<Answer> {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    read_from(stream.try_clone().unwrap())
+}
+
+pub fn read_from(stream: impl std::io::Read) -> Option<Answer> {
+    let mut reader = BufReader::new(stream);
     let head = head(&mut reader)?;
     let (body, is_whole) = body(&head, &mut reader);
     Some(Answer { head, body, is_whole })

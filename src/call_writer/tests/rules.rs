@@ -233,7 +233,7 @@ fn says_the_state_of_a_call() {
     assert_eq!(feed(&mut writer, Name(b"f")), CallState::Undecided);
     assert_eq!(feed(&mut writer, Key(b"x")), CallState::Undecided);
     assert_eq!(feed(&mut writer, value("1")), CallState::Undecided);
-    assert_eq!(feed(&mut writer, ValueEnd(b"")), CallState::Emitted);
+    assert_eq!(feed(&mut writer, ValueEnd(b"</v>")), CallState::Emitted);
     assert_eq!(writer.emitted(), 1);
     assert_eq!(feed(&mut writer, End(Marker)), CallState::Idle);
     assert_eq!(writer.emitted(), 1);
@@ -318,7 +318,7 @@ fn asks_the_schema_then_the_word_then_the_table() {
     keys["type_words"] = json!({"true": "string", "false": "json"});
     let schema = options(Some(&tool(r#"{"n": {"type": "integer"}, "loose": {}}"#)));
     let written = |keys: &Value, key, word: &'static [u8]| {
-        let pieces = [Name(b"f"), Key(key), Type(word), value("42"), ValueEnd(b""), End(Marker)];
+        let pieces = [Name(b"f"), Key(key), Type(word), value("42"), ValueEnd(b"</v>"), End(Marker)];
         arguments(&schema, keys, &pieces).0
     };
     assert_eq!(written(&keys, b"n", b"true"), r#"{"n":42}"#);
@@ -342,7 +342,7 @@ fn streams_a_string_and_holds_what_may_be_something_else() {
         let mut deltas = Vec::new();
         writer.begin(&tags, 0).unwrap();
         let values = text.split_inclusive(|_| true).map(value);
-        for piece in [Name(b"f"), Key(key)].into_iter().chain(values).chain([ValueEnd(b""), End(Marker)]) {
+        for piece in [Name(b"f"), Key(key)].into_iter().chain(values).chain([ValueEnd(b"</v>"), End(Marker)]) {
             writer
                 .feed(piece, &mut |delta| {
                     deltas.push(delta.arguments.to_owned());
@@ -362,7 +362,7 @@ fn writes_a_value_that_is_too_long_to_be_held_as_a_string() {
     let mut options = options(None);
     options.max_held = 4;
     let written =
-        |text| arguments(&options, &tags(), &[Name(b"f"), Key(b"x"), value(text), ValueEnd(b""), End(Marker)]);
+        |text| arguments(&options, &tags(), &[Name(b"f"), Key(b"x"), value(text), ValueEnd(b"</v>"), End(Marker)]);
     assert_eq!(written("1234"), ("{\"x\":1234}".into(), true));
     assert_eq!(written("12345"), ("{\"x\":\"12345\"}".into(), true));
     let (text, _) =
@@ -375,7 +375,7 @@ fn completes_nothing_of_a_call_that_is_cut() {
     let schema = options(Some(&tool(r#"{"s": {"type": "string"}}"#)));
     for cause in [EndOfStream, Forced, Malformed] {
         let written = |keys: &Value, key, values: &[Piece<'_>]| {
-            let pieces: Vec<_> = [Name(b"f"), Key(b"a"), value("1"), ValueEnd(b""), Key(key)]
+            let pieces: Vec<_> = [Name(b"f"), Key(b"a"), value("1"), ValueEnd(b"</v>"), Key(key)]
                 .into_iter()
                 .chain(values.iter().copied())
                 .chain([End(cause)])
@@ -387,7 +387,7 @@ fn completes_nothing_of_a_call_that_is_cut() {
         assert_eq!(written(&tags(), b"s", &[]), "{\"a\":1");
         assert_eq!(written(&tags(), b"s", &[value("x\"y")]), "{\"a\":1,\"s\":\"x\\\"y");
         assert_eq!(written(&tags(), b"x", &[value("12")]), "{\"a\":1,\"x\":\"12");
-        assert_eq!(written(&tags(), b"x", &[value("12"), ValueEnd(b"")]), "{\"a\":1,\"x\":12");
+        assert_eq!(written(&tags(), b"x", &[value("12"), ValueEnd(b"</v>")]), "{\"a\":1,\"x\":12");
         assert_eq!(written(&python(), b"x", &[value("'y'")]), "{\"a\":1,\"x\":\"'y'");
         assert_eq!(written(&python(), b"x", &[value("'y'"), ValueEnd(b"")]), "{\"a\":1,\"x\":\"y\"");
         let open = [Framing(b">"), value("t"), Framing(b"]<"), Key(b"y"), Framing(b">"), value("1")];
@@ -399,7 +399,7 @@ fn completes_nothing_of_a_call_that_is_cut() {
 #[test]
 fn stops_at_a_literal_that_cannot_be_read() {
     let pieces =
-        [Name(b"f"), Key(b"a"), value("[1,,2]"), ValueEnd(b""), Key(b"b"), value("1"), ValueEnd(b""), End(Marker)];
+        [Name(b"f"), Key(b"a"), value("[1,,2]"), ValueEnd(b"</v>"), Key(b"b"), value("1"), ValueEnd(b""), End(Marker)];
     assert_eq!(arguments(&options(None), &python(), &pieces), ("{\"a\":\"[1,,2]".into(), false));
 }
 
@@ -407,7 +407,7 @@ fn stops_at_a_literal_that_cannot_be_read() {
 fn reads_literals_by_their_spelling_or_by_the_schema() {
     let schema = options(Some(&tool(r#"{"s": {"type": "string"}, "l": {"items": {"type": "string"}}}"#)));
     let written = |keys: &Value, key, text| {
-        let pieces = [Name(b"f"), Key(key), value(text), ValueEnd(b""), End(Marker)];
+        let pieces = [Name(b"f"), Key(key), value(text), ValueEnd(b"</v>"), End(Marker)];
         let (arguments, is_whole) = arguments(&schema, keys, &pieces);
         assert!(is_whole);
         arguments

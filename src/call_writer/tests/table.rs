@@ -21,6 +21,7 @@ pub fn table(keys: &Value) -> CallTable {
             kind: keys["type"].is_array().then(|| pair(&keys["type"])),
             kind_words: words(&keys["type_words"]),
             after_open: bytes(&keys["framing"]["after_open"]),
+            recovers: false,
             before_close: bytes(&keys["framing"]["before_close"]),
             has_cdata: keys["cdata"] == true,
             nested: (keys["nested"] == true).then(|| literal("mark")),

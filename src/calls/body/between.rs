@@ -1,6 +1,6 @@
 //! The text between calls: closers, framing, text that belongs to no call, and the heads with which calls begin.
 
-use super::state::{Body, CallEnd, ElementContent, Piece, State, Step, Transition};
+use super::state::{Body, Brackets, CallEnd, ElementContent, Piece, State, Step, Transition};
 use crate::{
     calls::{
         head::{self, Head},
@@ -38,21 +38,23 @@ impl Body {
             let len = (1..view.text.len()).find(|&at| !is_framing(at)).unwrap_or(view.text.len());
             return self.some(Piece::Framing, len, State::Between);
         }
-        self.go(State::Opaque { is_bad: false, is_new: true })
+        self.go(State::Opaque { is_new: true })
     }
 
     /// Begins a call by this table. `is_begun`: its beginning came before.
     pub(super) fn begin(&mut self, tables: &CallTables, view: &View, number: u8, is_begun: bool) -> Transition {
         let table = tables.table(number);
         (self.table, self.is_repaired) = (number, false);
+        (self.has_name, self.has_arguments, self.has_id, self.has_other) = (false, false, false, false);
+        if let BodyRule::Literal(rule) = &table.body {
+            self.bracket =
+                Brackets::OPEN.iter().position(|&open| open == rule.open).unwrap_or(Brackets::OPEN.len()) as u8;
+        }
         let has_begin = !is_begun && view.literal(0, &table.begin) == Decision::Yes;
         let begin = if has_begin { table.begin.len() } else { 0 };
         let (len, state) = match &table.body {
             BodyRule::Object(_) if begin > 0 => return self.some(Piece::Framing, begin, State::Between),
-            BodyRule::Object(_) => {
-                (self.has_name, self.has_arguments, self.has_id, self.has_other) = (false, false, false, false);
-                (1, State::Member { is_first: true })
-            }
+            BodyRule::Object(_) => (1, State::Member { is_first: true }),
             _ => {
                 self.head = match &table.head.name_from {
                     Some(_) => Head::default(),
@@ -64,30 +66,14 @@ impl Body {
         Ok(Some(self.piece(Piece::Call { table: number }, len, state)))
     }
 
-    /// Reads text up to the next closer or `begin`, or through the `end` of the call that broke its grammar.
-    pub(super) fn opaque(&mut self, tables: &CallTables, view: &View, is_bad: bool, is_new: bool) -> Transition {
-        let end = if is_bad { &tables.table(self.table).end[..] } else { &[] };
-        let mut at = usize::from(is_new);
-        let state = State::Opaque { is_bad, is_new: false };
-        let (len, state) = loop {
-            if at == view.text.len() {
-                break (at, state);
-            }
-            match view.closer_or_begin(at, &tables.begins) {
-                Decision::Yes => return self.ends_at(at, Piece::Text, state, State::Between),
-                Decision::More => break (at, state),
-                Decision::No => {}
-            }
-            match view.marker(at, end) {
-                Decision::Yes => break (at + end.len(), State::Between),
-                Decision::More => break (at, state),
-                Decision::No => {}
-            }
-            at += 1;
-        };
-        match state {
-            State::Between => self.some(Piece::Text, len, state),
-            _ => self.run(view, Piece::Text, len, state),
+    /// Reads text up to the next closer or `begin`.
+    pub(super) fn opaque(&mut self, tables: &CallTables, view: &View, is_new: bool) -> Transition {
+        let state = State::Opaque { is_new: false };
+        let seen = |at: usize| view.closer_or_begin(at, &tables.begins);
+        let first = (usize::from(is_new)..view.text.len()).find(|&at| seen(at) != Decision::No);
+        match first {
+            Some(at) if seen(at) == Decision::Yes => self.ends_at(at, Piece::Text, state, State::Between),
+            _ => self.run(view, Piece::Text, first.unwrap_or(view.text.len()), state),
         }
     }
 

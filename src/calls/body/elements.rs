@@ -49,7 +49,7 @@ impl Body {
                     let name = &view.text[close.len()..close.len() + len];
                     let is_own = Key::of(trim(name)).hash == view.innermost;
                     self.brackets.depth -= 1;
-                    let state = if is_own { State::Element { content: ElementContent::Done } } else { State::Broken };
+                    let state = if is_own { State::Element { content: ElementContent::Done } } else { State::Breaks };
                     return self.some(Piece::ValueEnd { is_repaired: false }, close.len() + len + 1, state);
                 }
                 if is(open, seen[2]) && content != ElementContent::Text && depth < MOST_NESTED {

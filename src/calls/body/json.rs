@@ -15,7 +15,9 @@ impl Body {
         if let Some(step) = self.blanks(view, State::Arguments) {
             return Ok(Some(step));
         }
-        match view.closer(0).or(view.marker(0, &table.end)) {
+        // A call whose table has an `end` may have no arguments, but not without that end.
+        let end = if table.end.is_empty() { view.closer(0) } else { view.marker(0, &table.end) };
+        match end {
             Decision::Yes => {
                 let state = self.after_json(table);
                 return self.go(state);

@@ -5,14 +5,17 @@
 //! length, and comes whole. Only the position in the body is kept: the bytes stay with the scanner.
 //!
 //! `state` has the positions in a body, and the steps that all readers share. `between` reads the text between calls, and their
-//! heads. `json`, `object`, `tags`, `elements` and `brackets` read a call, each in one way of writing it. `inside` says which
-//! bytes need not be read at all.
+//! heads, and `broken`, over `rest`, the rest of a call that broke its grammar. `json`, `object`, `tags`, `elements` and `brackets` read a call, each
+//! in one way of writing it. `around` knows what may follow a call. `self_loop` says which bytes need not be read at all.
 
+mod around;
 mod between;
 mod brackets;
+mod broken;
 mod elements;
 mod json;
 mod object;
+mod rest;
 mod self_loop;
 mod state;
 mod tags;
@@ -44,12 +47,13 @@ impl Body {
         }
     }
 
-    /// Returns the piece that the host gets of held bytes when it wants them at once, its length, and the body after it; `End`
-    /// where they end the call and are text after that.
-    pub fn flush(&self, tables: &CallTables, held: &[u8]) -> (Piece, usize, Body) {
+    /// Returns the step that the host gets of held bytes when it wants them at once: a piece of all of them, or of those before a
+    /// closer, or the end of the call, after which they are text.
+    pub fn flush(&self, tables: &CallTables, held: &[u8]) -> Step {
+        let mut body = *self;
         if let (State::ValueText { .. }, BodyRule::Tags(rule)) = (self.state, &tables.table(self.table).body) {
             let (len, state) = self.flush_value(rule, held);
-            return (Piece::Value, len, Body { state, ..*self });
+            return body.piece(Piece::Value, len, state);
         }
         let (piece, state) = match self.state {
             State::Json { role: Role::Arguments }
@@ -57,13 +61,11 @@ impl Body {
             | State::Literal { .. }
             | State::Element { content: ElementContent::Blank | ElementContent::Text } => (Piece::Value, self.state),
             State::Json { .. } | State::OtherKey { .. } => (Piece::Framing, self.state),
-            _ if self.is_in_call() => {
-                let opaque = State::Opaque { is_bad: true, is_new: false };
-                (Piece::End { end: CallEnd::Malformed, is_repaired: self.is_repaired }, opaque)
-            }
-            _ => (Piece::Text, State::Opaque { is_bad: false, is_new: false }),
+            State::Broken(rest) => (Piece::Text, State::Broken(rest.after(&tables.table(self.table).body, held))),
+            _ if self.is_in_call() => return body.end(CallEnd::Malformed, 0),
+            _ => (Piece::Text, State::Opaque { is_new: false }),
         };
-        (piece, held.len(), Body { state, ..*self })
+        body.piece(piece, held.len(), state)
     }
 
     /// Returns the position in the body after the host has ended the open call; none if no call is open.
@@ -81,12 +83,12 @@ impl Body {
                 if all > len && len > 0 =>
             {
                 // Text that continues after the closer is broken, even where the next state could end there.
-                let state = if body.is_in_call() { State::Broken } else { body.state };
+                let state = if body.is_in_call() { State::Breaks } else { body.state };
                 body.piece(piece, len, state)
             }
             Some(step) if step.len() <= len && !step.is_cut() => step,
             _ if body.is_in_call() => body.end(CallEnd::Malformed, 0),
-            _ => body.piece(Piece::Text, len, State::Opaque { is_bad: false, is_new: false }),
+            _ => body.piece(Piece::Text, len, State::Opaque { is_new: false }),
         }
     }
 
@@ -105,8 +107,9 @@ impl Body {
                 None => self.go(State::Between),
             },
             State::Between => self.between(tables, view),
-            State::Opaque { is_bad, is_new } => self.opaque(tables, view, is_bad, is_new),
-            State::Rest => Ok(Some(self.piece(Piece::Text, view.text.len(), State::Rest))),
+            State::Opaque { is_new } => self.opaque(tables, view, is_new),
+            State::Broken(rest) => self.broken(tables, view, rest),
+            State::Cut => Ok(Some(self.piece(Piece::Text, view.text.len(), State::Cut))),
             _ => self.turn_in_call(tables, view),
         }
     }
@@ -129,7 +132,7 @@ impl Body {
     pub fn has_empty_piece(&self) -> bool {
         match self.state {
             State::Head { piece } => self.head.lens[usize::from(piece)..].iter().all(|&len| len == 0),
-            State::AfterHeader | State::Implied | State::Broken | State::ElementEnds | State::LiteralEnd => true,
+            State::AfterHeader | State::Implied | State::Breaks | State::ElementEnds | State::LiteralEnd => true,
             State::ValueEnd { framing: 0, len: 0 } => true,
             _ => false,
         }
@@ -140,7 +143,7 @@ impl Body {
         match (self.state, &table.body) {
             (State::Head { piece }, _) => self.piece_of_head(table, piece),
             (State::Ended, _) => self.ended(tables, table, view),
-            (State::Broken, _) => Ok(Some(self.end(CallEnd::Malformed, 0))),
+            (State::Breaks, _) => Ok(Some(self.end(CallEnd::Malformed, 0))),
             (State::Implied, _) => Ok(Some(self.end(CallEnd::Implied, 0))),
             (State::Json { role }, _) => self.json(tables, table, view, role),
             (_, BodyRule::Object(rule)) => self.object(rule, view),

@@ -49,9 +49,7 @@ impl Context {
                 may_end_value(rule, &[byte]) || rule.has_cdata && first(CDATA_END, byte)
             }
             (Context::Element, BodyRule::Tags(rule)) => rule.nested.iter().any(|mark| first(mark, byte)),
-            (Context::Opaque, _) => {
-                may_end(byte) || first(&table.end, byte) || tables.begins.iter().any(|begin| first(begin, byte))
-            }
+            (Context::Opaque, _) => may_end(byte) || tables.begins.iter().any(|begin| first(begin, byte)),
             (Context::Key, BodyRule::Tags(rule)) => first(&rule.key[1], byte),
             _ => true,
         };
@@ -106,9 +104,10 @@ impl Body {
             State::Literal { state: LiteralState::Text { quote: b'"', .. } } => (Context::Quotes, Piece::Value),
             State::Literal { state: LiteralState::Text { .. } } => (Context::SingleQuotes, Piece::Value),
             State::Literal { state: LiteralState::Raw } => (Context::RawQuotes, Piece::Value),
-            State::ValueText { .. } | State::CData => (Context::Value, Piece::Value),
+            // Where a line begins, the state says so, and any byte changes that.
+            State::ValueText { is_line: false, .. } | State::CData => (Context::Value, Piece::Value),
             State::Element { content: ElementContent::Text } => (Context::Element, Piece::Value),
-            State::Opaque { is_new: false, .. } => (Context::Opaque, Piece::Text),
+            State::Opaque { is_new: false } => (Context::Opaque, Piece::Text),
             // A word, which more bytes cannot end as long as it is short.
             State::TagKey if is_short => return Some(SelfLoop { context: Context::Key, piece: None }),
             State::MemberValue { role: Role::Name | Role::Id } if is_short => {

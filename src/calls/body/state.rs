@@ -5,6 +5,7 @@ use std::hash::BuildHasher;
 
 use rustc_hash::FxBuildHasher;
 
+use super::rest::Rest;
 use crate::{
     calls::{
         head::Head,
@@ -100,6 +101,8 @@ pub struct Body {
     /// The number of the next bytes that have decided the role of the bytes before them.
     pub(super) due: u16,
     pub(super) brackets: Brackets,
+    /// The kind of bracket that the arguments are in, in a call that is written in brackets.
+    pub(super) bracket: u8,
     /// Of a JSON value.
     pub(super) json: Syntax,
     pub(super) head: Head,
@@ -115,14 +118,14 @@ pub(super) enum State {
     /// Directly after a header, whose field may be the name.
     AfterHeader,
     Between,
-    /// Text of no call. `is_bad`: of one that broke its grammar, whose `end` ends the text too. `is_new`: its first byte is
-    /// text, whatever it is.
+    /// Text of no call. `is_new`: its first byte is text, whatever it is.
     Opaque {
-        is_bad: bool,
         is_new: bool,
     },
+    /// The rest of a call that broke its grammar.
+    Broken(Rest),
     /// The rest of a text that ends inside a call.
-    Rest,
+    Cut,
     /// In the head, before the piece with this number.
     Head {
         piece: u8,
@@ -131,7 +134,7 @@ pub(super) enum State {
     Ended,
     Implied,
     /// A closer is in the middle of the text that was read last.
-    Broken,
+    Breaks,
     // An object: before a member or the brace; at a key; inside any other key; after it; before a value.
     Member {
         is_first: bool,
@@ -170,9 +173,10 @@ pub(super) enum State {
     BeforeValue,
     ValueOpen,
     ValueStart,
-    /// `has_closer`: the value has had a closer that did not count.
+    /// `has_closer`: the value has had a closer that did not count. `is_line`: a line begins with the next byte.
     ValueText {
         has_closer: bool,
+        is_line: bool,
     },
     CData,
     /// The `len` bytes of framing before a value's end, and of that.
@@ -281,6 +285,12 @@ impl Brackets {
         true
     }
 
+    /// Returns the number of open ones of a kind.
+    pub(super) fn count(&self, kind: u8) -> u8 {
+        let kinds = u128::from_ne_bytes(self.kinds);
+        (0..self.depth).filter(|at| (kinds >> (2 * at)) & 3 == u128::from(kind)).count() as u8
+    }
+
     /// Closes the innermost one. Returns false if it has another kind.
     pub(super) fn pop(&mut self, kind: usize) -> bool {
         let kinds = u128::from_ne_bytes(self.kinds);
@@ -325,6 +335,7 @@ impl Body {
             due: 0,
             json: Syntax::START,
             brackets: Brackets::default(),
+            bracket: 0,
             head: Head::default(),
         }
     }
@@ -338,7 +349,12 @@ impl Body {
     pub fn is_in_call(&self) -> bool {
         !matches!(
             self.state,
-            State::Opened { .. } | State::AfterHeader | State::Between | State::Opaque { .. } | State::Rest
+            State::Opened { .. }
+                | State::AfterHeader
+                | State::Between
+                | State::Opaque { .. }
+                | State::Broken(_)
+                | State::Cut
         )
     }
 
@@ -362,7 +378,8 @@ impl Body {
         Ok(None)
     }
 
-    /// Returns the step that the next `len` bytes are this piece.
+    /// Returns the step that the next `len` bytes are this piece. There is no other way to make one, so `due` counts no byte
+    /// that is in a piece.
     pub(super) fn piece(&mut self, piece: Piece, len: usize, state: State) -> Step {
         self.state = state;
         self.due = self.due.saturating_sub(len.min(usize::from(u16::MAX)) as u16);
@@ -377,8 +394,8 @@ impl Body {
     /// Ends the call with the next `len` bytes.
     pub(super) fn end(&mut self, end: CallEnd, len: usize) -> Step {
         let state = match end {
-            CallEnd::Malformed => State::Opaque { is_bad: true, is_new: false },
-            CallEnd::EndOfText => State::Rest,
+            CallEnd::Malformed => State::Broken(self.rest()),
+            CallEnd::EndOfText => State::Cut,
             CallEnd::Marker | CallEnd::Implied | CallEnd::Forced => State::Between,
         };
         self.brackets = Brackets::default();

@@ -26,6 +26,10 @@ impl Body {
                 }
                 self.may(view, &rule.key[0], State::TagKey, State::Ended)
             }
+            // The opener of the key again.
+            State::TagKey if view.literal(0, &rule.key[0]) != Decision::No => {
+                self.must(view, &rule.key[0], State::TagKey)
+            }
             State::TagKey => self.word(view, &rule.key[1], Piece::Key, State::AfterKey),
             State::AfterKey => self.word_end(view, &rule.key[1], State::BeforeType),
             State::BeforeType => {
@@ -57,7 +61,7 @@ impl Body {
             }
             State::ValueOpen => self.must(view, &rule.value[0], State::ValueStart),
             State::ValueStart => self.value_start(rule, view),
-            State::ValueText { has_closer } => self.value_text(tables, table, rule, view, has_closer),
+            State::ValueText { has_closer, is_line } => self.value_text(tables, table, rule, view, has_closer, is_line),
             State::CData => self.cdata(rule, view),
             State::ValueEnd { framing, len } if framing > 0 => {
                 self.some(Piece::Framing, framing.into(), State::ValueEnd { framing: 0, len })

@@ -2,10 +2,20 @@
 //! may follow a value. A value without its closer ends where a key follows or the call ends, or with a misspelt closer. See
 //! `docs/tool-calls.md`.
 
-use super::state::{Body, Key, Piece, State, Transition};
-use crate::calls::{
-    table::{CDATA, CDATA_END, CallTable, CallTables, Literal, MOST_LETTERS, MOST_OF_PLAIN_KEY, TagsRule},
-    view::{Decision, View},
+use super::{
+    around::Around,
+    state::{Body, Key, Piece, State, Transition},
+};
+use crate::{
+    calls::{
+        table::{
+            CDATA, CDATA_END, CallTable, CallTables, MOST_BLANKS_AFTER, MOST_LETTERS, MOST_OF_PLAIN_KEY, MOST_OF_WORD,
+            TagsRule,
+        },
+        view::{Decision, View},
+    },
+    matcher::bytes::trim_start,
+    utf8::incomplete_tail,
 };
 
 impl Body {
@@ -18,8 +28,11 @@ impl Body {
                 Decision::No => {}
             }
         }
-        let text = State::ValueText { has_closer: false };
-        if rule.after_open.is_empty() { self.go(text) } else { self.may(view, &rule.after_open, text, text) }
+        let text = |is_line| State::ValueText { has_closer: false, is_line };
+        match rule.after_open.is_empty() {
+            true => self.go(text(false)),
+            false => self.may(view, &rule.after_open, text(rule.after_open.ends_with(b"\n")), text(false)),
+        }
     }
 
     pub(super) fn cdata(&mut self, rule: &TagsRule, view: &View) -> Transition {
@@ -50,21 +63,23 @@ impl Body {
         rule: &TagsRule,
         view: &View,
         has_closer: bool,
+        is_line: bool,
     ) -> Transition {
-        let ends = Ends { tables, table, rule, view, key: self.key };
+        let ends = Ends { around: Around { tables, view }, table, rule, view, key: self.key, is_line };
         // The first closer that does not count.
         let mut closer = None;
-        let state = |closer: Option<usize>, len| State::ValueText {
+        let state = |closer: Option<usize>, len: usize| State::ValueText {
             has_closer: has_closer || closer.is_some_and(|at| at < len),
+            is_line: ends.is_line_at(len),
         };
         let mut at = 0;
         while let Some(len) = rule.next_end(&view.text[at..]) {
             at += len;
-            let end = ends.end_at(at);
             let is_closer = view.literal(at, &rule.value[1]) == Decision::Yes;
-            match end {
+            let has_closer = has_closer || closer.is_some();
+            match ends.end_at(at, has_closer) {
                 Ok(End { len, is_repaired }) => {
-                    let is_broken = is_repaired && (is_closer || has_closer || closer.is_some());
+                    let is_broken = is_repaired && (is_closer || has_closer);
                     let before: &[u8] = match len {
                         _ if is_broken => b"",
                         0 => b"\n",
@@ -85,9 +100,9 @@ impl Body {
                     }
                     // The bytes that follow have decided it. If the host stops before them, no other bytes may come in their
                     // place.
-                    self.due = ends.reach() as u16;
+                    self.due = ends.reach(has_closer) as u16;
                     if is_broken {
-                        return self.go(State::Broken);
+                        return self.go(State::Breaks);
                     }
                     self.is_repaired = true;
                     return Ok(Some(self.piece(Piece::ValueEnd { is_repaired }, len, State::Pair { is_first: false })));
@@ -104,7 +119,10 @@ impl Body {
         let framing = if view.is_end { 0 } else { rule.framing_before(view.text) };
         let len = view.text.len() - framing;
         match framing {
-            0 => self.run(view, Piece::Value, len, state(closer, len)),
+            0 => {
+                let len = if view.is_end { len } else { len - incomplete_tail(view.text) };
+                if len == 0 { self.more(view) } else { self.some(Piece::Value, len, state(closer, len)) }
+            }
             _ => self.before(len, Piece::Value, state(closer, len), Decision::More),
         }
     }
@@ -113,9 +131,15 @@ impl Body {
     /// held.
     pub(super) fn flush_value(&self, rule: &TagsRule, held: &[u8]) -> (usize, State) {
         let closer = &rule.value[1];
-        let Some(at) = memchr::memmem::find(held, closer) else { return (held.len(), self.state) };
-        let framing = if held[..at].ends_with(&rule.before_close) { rule.before_close.len() } else { 0 };
-        (at - framing, State::ValueEnd { framing: framing as u16, len: closer.len() as u16 })
+        if let Some(at) = memchr::memmem::find(held, closer) {
+            let framing = if held[..at].ends_with(&rule.before_close) { rule.before_close.len() } else { 0 };
+            return (at - framing, State::ValueEnd { framing: framing as u16, len: closer.len() as u16 });
+        }
+        let state = match self.state {
+            State::ValueText { has_closer, .. } => State::ValueText { has_closer, is_line: held.ends_with(b"\n") },
+            state => state,
+        };
+        (held.len(), state)
     }
 }
 
@@ -127,32 +151,44 @@ struct End {
 
 /// Where a value may end.
 struct Ends<'a> {
-    tables: &'a CallTables,
+    around: Around<'a>,
     table: &'a CallTable,
     rule: &'a TagsRule,
     view: &'a View<'a>,
     key: Key,
+    /// A line begins at index 0.
+    is_line: bool,
 }
 
 impl Ends<'_> {
-    /// Returns the end of the value at an index.
-    fn end_at(&self, at: usize) -> Result<End, Decision> {
+    /// Returns the end of the value at an index. `has_closer`: the value has had a closer that did not count, so that only a
+    /// closer or the end of the call may end it.
+    fn end_at(&self, at: usize, has_closer: bool) -> Result<End, Decision> {
         let closer = &self.rule.value[1];
         let counts = match self.view.literal(at, closer) {
-            Decision::Yes => self.view.comes(at + closer.len(), |at| self.goes_on(at)),
+            Decision::Yes => self.view.comes(at + closer.len(), |at| self.goes_on(at).or(self.is_closed_again(at))),
             seen => seen,
         };
         if let Some(len) = decided(counts, closer.len())? {
             return Ok(End { len, is_repaired: false });
         }
-        let implied = decided(self.is_without_closer(at), 0)?;
-        let len = implied.map_or_else(|| self.misspelt(at), Ok)?;
+        let over = self.is_over(at);
+        let may_recover = self.rule.recovers && !has_closer;
+        let over = if may_recover { over.or(self.is_line_of_key(at)) } else { over };
+        let len = match decided(over, 0)? {
+            Some(len) => len,
+            None if has_closer => return Err(Decision::No),
+            None => self.misspelt(at)?,
+        };
         Ok(End { len, is_repaired: true })
     }
 
     /// Returns the number of bytes that have decided that the value ends at index 0.
-    fn reach(&self) -> usize {
-        let decides = |len: usize| Ends { view: &self.view.first(len), ..*self }.end_at(0).is_ok();
+    fn reach(&self, has_closer: bool) -> usize {
+        let decides = |len: usize| {
+            let view = &self.view.first(len);
+            Ends { view, around: Around { view, ..self.around }, ..*self }.end_at(0, has_closer).is_ok()
+        };
         let (mut less, mut enough) = (0, self.view.text.len());
         while less + 1 < enough {
             let middle = less.midpoint(enough);
@@ -161,62 +197,108 @@ impl Ends<'_> {
         enough
     }
 
-    /// Returns whether a call may be followed by the text at an index.
-    fn follows(&self, at: usize) -> Decision {
-        let view = self.view;
-        if at == view.text.len() {
-            return if view.is_end { Decision::Yes } else { Decision::More };
-        }
-        self.tables.follows.iter().fold(view.closer(at), |seen, literal| seen.or(view.begins(at, literal)))
+    /// Returns whether a line begins at an index.
+    fn is_line_at(&self, at: usize) -> bool {
+        at.checked_sub(1).map_or(self.is_line, |before| self.view.text[before] == b'\n')
     }
 
-    /// Returns whether a closer of a value may be followed by the text at an index: by more of the call, or by its end.
+    /// Returns whether a value's closer may be followed by the text at an index: by a key, or by the end of the call.
     fn goes_on(&self, at: usize) -> Decision {
-        let own = [&self.rule.key[0], &self.rule.value[1], &self.table.end];
-        own.into_iter().fold(self.follows(at), |seen, literal| seen.or(self.view.begins(at, literal)))
+        let seen = match self.table.end.is_empty() {
+            true => self.around.follows_call(at, true),
+            false => self.view.begins(at, &self.table.end).or(self.around.follows_call(at, false)),
+        };
+        let open = View { is_end: false, ..*self.view };
+        let key = match self.key_at(&open, at, MOST_OF_WORD, |byte| byte != b'\n' && byte != self.rule.key[0][0]) {
+            // The text ends inside a key.
+            Decision::More if self.view.is_end => Decision::Yes,
+            seen => seen,
+        };
+        seen.or(key)
     }
 
-    /// Returns whether a value ends at an index although its closer is missing: where a key follows, or the call ends.
-    fn is_without_closer(&self, at: usize) -> Decision {
-        let is_over = |seen: Decision, end: &Literal| match self.view.literal(at, end) {
-            Decision::Yes => seen.or(self.view.comes(at + end.len(), |at| self.follows(at))),
-            other => seen.or(other),
-        };
-        let over = match self.table.end.is_empty() {
-            false => is_over(Decision::No, &self.table.end),
-            true => match self.tables.closes.iter().fold(Decision::No, is_over) {
-                Decision::No => Decision::No,
-                seen => match self.view.closer(at) {
-                    Decision::Yes => seen,
-                    other => other,
-                },
+    /// Returns whether a value's closer, which is framing after another one, is at an index, and the call continues after it.
+    fn is_closed_again(&self, at: usize) -> Decision {
+        let closer = std::slice::from_ref(&self.rule.value[1]);
+        self.around.then(at, closer, |at| self.goes_on(at)).or(self.around.is_cut_at_end(at, closer))
+    }
+
+    /// Returns whether the call ends at an index, although the value's closer is missing. Only the end of the answer says so: before
+    /// another call, the end may be quoted together with that call.
+    fn is_over(&self, at: usize) -> Decision {
+        let Around { tables, .. } = self.around;
+        let ends = |at: usize| self.around.ends_answer(at);
+        if !self.table.end.is_empty() {
+            let ends = |at: usize| ends(at).or(self.around.last_closer(at, ends));
+            let end = std::slice::from_ref(&self.table.end);
+            return self.around.then(at, end, |at| self.around.is_or_follows_skip(at, ends));
+        }
+        match self.around.then(at, &tables.closes, ends) {
+            Decision::No => Decision::No,
+            seen => match self.view.closer(at) {
+                Decision::Yes => seen,
+                other => other,
             },
-        };
-        over.or(self.is_plain_key(at))
+        }
     }
 
-    /// Returns whether a plain key is at an index, with the literals around it.
-    fn is_plain_key(&self, at: usize) -> Decision {
+    /// Returns whether a line begins at an index with a plain key.
+    fn is_line_of_key(&self, at: usize) -> Decision {
+        match self.is_line_at(at) {
+            true => self.key_at(self.view, at, MOST_OF_PLAIN_KEY, Key::may_have),
+            false => Decision::No,
+        }
+    }
+
+    /// Returns whether a key of at most `most` of these bytes is at an index, with all text before its value.
+    fn key_at(&self, view: &View, at: usize, most: usize, may_have: impl Fn(u8) -> bool) -> Decision {
         let [open, close] = &self.rule.key;
-        match self.view.literal(at, open) {
+        match view.literal(at, open) {
             Decision::Yes => {}
             seen => return seen,
         }
         let from = at + open.len();
-        let mut seen = Decision::No;
-        for at in from..from + MOST_OF_PLAIN_KEY {
-            match self.view.byte(at) {
-                Ok(Some(byte)) if Key::may_have(byte) => seen = seen.or(self.view.literal(at + 1, close)),
-                Ok(_) => break,
-                Err(more) => return seen.or(more),
+        let mut len = 0;
+        loop {
+            match (view.literal(from + len, close), view.byte(from + len)) {
+                (Decision::Yes, _) => break,
+                (Decision::More, _) | (_, Err(_)) => return Decision::More,
+                (Decision::No, Ok(Some(byte))) if len < most && may_have(byte) => len += 1,
+                _ => return Decision::No,
             }
         }
-        seen
+        match trim_start(&view.text[from..from + len]).is_empty() {
+            true => Decision::No,
+            false => self.value_opens(view, from + len + close.len()),
+        }
+    }
+
+    /// Returns whether the opener of a value is at an index, where a key has ended.
+    fn value_opens(&self, view: &View, mut at: usize) -> Decision {
+        let opener = &self.rule.value[0];
+        let gap = if self.rule.key[1].ends_with(b">") { MOST_BLANKS_AFTER } else { 0 };
+        let mut opens = || {
+            if let Some([open, close]) = &self.rule.kind {
+                at = view.skip_blanks(at, gap)?;
+                match view.literal(at, open) {
+                    Decision::Yes => {
+                        at += open.len();
+                        at += view.find(at, close, MOST_OF_WORD)? + close.len();
+                    }
+                    Decision::More => return Err(Decision::More),
+                    Decision::No => {}
+                }
+            }
+            at = view.skip_blanks(at, gap)?;
+            view.literal(at, opener).ok()
+        };
+        if opener.is_empty() { Decision::Yes } else { Decision::of(opens()) }
     }
 
     /// Returns whether the text at an index confirms that the value before it has ended.
     fn must_have_ended(&self, at: usize) -> Decision {
-        self.view.comes(at, |at| self.view.closer(at).or(self.is_without_closer(at)))
+        let closer = |at| self.around.last_closer(at, |at| self.around.ends_answer(at));
+        self.view.comes(at, |at| closer(at).or(self.is_over(at)).or(self.is_line_of_key(at)))
     }
 
     /// Returns the length of the misspelt closer at an index, if the text after it confirms that the value has ended.

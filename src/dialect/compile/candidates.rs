@@ -4,10 +4,13 @@ use toml::Spanned;
 
 use super::compiler::{Compiler, thinking_spans, where_flag};
 use crate::{
+    channel::Start,
     dialect::{
         Channel,
         ambiguity::{Candidate, Shape},
-        schema::{Closer, DroppedMarker, ExtraClose, Guard, Literal, RepeatedOpener, Span, StrayClose, Torn, text},
+        schema::{
+            Closer, DroppedMarker, ExtraClose, Guard, Literal, Place, RepeatedOpener, Span, StrayClose, Torn, text,
+        },
     },
     matcher::grammar::{Action, FENCE_INFO, Guarded, Pattern, flag},
 };
@@ -51,7 +54,13 @@ impl Compiler<'_> {
             let needs = needs | where_flag(span.place);
             let again = Pattern { needs, special: span.special, ..unguarded(Action::Absorb) };
             let after = self.after_open(span);
-            self.literals(list, span.open.iter().flatten(), span.framing.before_open.as_ref(), after, |_| again);
+            // A line break may come first where texts start inside.
+            let thinks = self.model.start() == Start::Channel(Channel::Thinking) && span.channel == Channel::Thinking;
+            let starts = is_started && thinks && span.place == Place::Anywhere && needs & flag::BLANK != 0;
+            let line = Spanned::new(self.model.name.span(), "\n".to_owned());
+            let line = Some(&line).filter(|_| starts);
+            let before = span.framing.before_open.as_ref().or(line);
+            self.literals(list, span.open.iter().flatten(), before, after, |_| again);
             for name in span.tag.iter().flat_map(|tag| &tag.names) {
                 let shape = Shape::OpenName(self.folded(name));
                 let pattern = Pattern { after, ..again };
@@ -161,8 +170,8 @@ impl Compiler<'_> {
             ..Pattern::of(Action::Open { rule, tag: tag as u8, ends })
         };
         if let Some(open) = &span.open {
-            // An implied close has no framing before it.
-            let before = span.framing.before_open.as_ref().filter(|_| !ends);
+            // Framing precedes an implied close only if the answer ends the thinking.
+            let before = span.framing.before_open.as_ref().filter(|_| !ends || span.channel == Channel::Content);
             let after = self.after_open(span);
             self.literals(list, open, before, after, pattern);
         }

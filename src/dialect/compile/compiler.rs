@@ -31,9 +31,11 @@ impl Compiler<'_> {
     pub(super) fn after_close(&mut self, span: &Span) -> u16 {
         match &span.framing.after_close {
             None => 0,
-            Some(after) if span.framing.partial => {
-                let characters = after.get_ref().chars().rev();
-                characters.fold(0, |next, character| self.framing(character.to_string().as_bytes(), next))
+            // As many line breaks as there are.
+            Some(after) if after.get_ref().bytes().all(|byte| byte == b'\n') => {
+                let separates = span.channel == Channel::Thinking;
+                let line = |next| grammar::Framing { bytes: Box::new([b'\n']), next, separates };
+                after.get_ref().bytes().fold(0, |next, _| self.add_framing(line(next)))
             }
             Some(after) => self.framing(after.get_ref().as_bytes(), 0),
         }
@@ -41,8 +43,11 @@ impl Compiler<'_> {
 
     /// Returns the number of a framing: its index plus one. `next`: the one that may follow it.
     pub(super) fn framing(&mut self, bytes: &[u8], next: u16) -> u16 {
-        self.hold(bytes.len() - 1);
-        let framing = grammar::Framing { bytes: bytes.into(), next };
+        self.add_framing(grammar::Framing { bytes: bytes.into(), next, separates: false })
+    }
+
+    fn add_framing(&mut self, framing: grammar::Framing) -> u16 {
+        self.hold(framing.bytes.len() - 1);
         let known = self.framings.iter().position(|other| *other == framing);
         let index = known.unwrap_or_else(|| {
             self.framings.push(framing);
@@ -89,7 +94,6 @@ pub(super) fn where_flag(place: Place) -> u16 {
         Place::Anywhere => 0,
         Place::Start => flag::START,
         Place::Lead => flag::LEAD,
-        Place::Closed => flag::CLOSED,
     }
 }
 

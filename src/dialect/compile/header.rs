@@ -97,6 +97,7 @@ impl Compiler<'_> {
                 })
                 .collect(),
             channel: route.channel,
+            calls: route.calls,
         });
         let routes = routes.collect();
         Ok(Some(HeaderRule {

@@ -6,7 +6,7 @@ use super::compiler::{Compiler, thinking_spans};
 use crate::{
     dialect::{
         ambiguity::Candidate,
-        schema::{Literal, Model, strings},
+        schema::{Case, Literal, Model, strings},
     },
     matcher::grammar::{Action, Guarded, Pattern, flag},
 };
@@ -24,15 +24,17 @@ pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     let headers = model.header.iter().map(Spanned::get_ref);
     let of_headers = headers.flat_map(|it| it.begin.iter().chain(&it.end).chain(&it.close).chain(it.keys.values()));
     let literals = of_spans.chain(of_headers).map(|literal| literal.get_ref().clone());
-    let own: Vec<String> =
-        literals.chain(strings(&model.dropped())).chain(tags).map(|marker| marker.to_ascii_lowercase()).collect();
+    let folds = model.case == Case::Ascii;
+    let fold = |marker: String| if folds { marker.to_ascii_lowercase() } else { marker };
+    let own: Vec<String> = literals.chain(strings(&model.dropped())).chain(tags).map(fold).collect();
     let meets = |marker: &String, tag: &str| marker.starts_with(tag) || tag.starts_with(marker.as_str());
     let is_free = |name: &&str| {
         let [open, close, framed] = ["<", "</", "\n</"].map(|front| format!("{front}{name}>"));
         own.iter().all(|own| !meets(own, &open) && !meets(own, &framed) && (*own == close || !meets(own, &close)))
     };
     let has_room = usize::from(leading_tag(model)) + LEADING_TAGS.lines().count() <= usize::from(u8::MAX);
-    let names = LEADING_TAGS.lines().filter(|name| !model.models.is_empty() && has_room && is_free(name));
+    let is_spelt = |name: &&str| !folds || **name == name.to_ascii_lowercase();
+    let names = LEADING_TAGS.lines().filter(|_| !model.models.is_empty() && has_room).filter(is_spelt).filter(is_free);
     names.map(|name| Spanned::new(model.name.span(), (*name).to_owned())).collect()
 }
 
@@ -85,9 +87,10 @@ impl Compiler<'_> {
             self.framed_closers(list, thinking, Some(&line), after, close, true);
         }
         let theirs: Vec<String> = thinking_spans(model).flat_map(|(_, span)| strings(&span.close)).collect();
+        let folds = model.case == Case::Ascii;
         for (tag, name) in (first..).zip(self.leading.clone()) {
             let [open, shut] = ["<", "</"].map(|front| format!("{front}{}>", name.get_ref()));
-            if !theirs.iter().any(|close| close.eq_ignore_ascii_case(&shut)) {
+            if !theirs.iter().any(|close| *close == shut || folds && close.eq_ignore_ascii_case(&shut)) {
                 let shut = Spanned::new(name.span(), shut);
                 self.literals(list, [&shut], Some(&line), after, |_| Pattern { same: Some(tag), ..close });
             }

@@ -21,6 +21,8 @@ use crate::{
     file_error::{self, FileError},
     matcher::{
         Automaton,
+        answer::JsonAnswer,
+        bytes::insert,
         grammar::{Action, Grammar, Node, Pattern, Region, TagRule, flag},
     },
 };
@@ -87,12 +89,14 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     let used = regions.iter().fold(0, |used, region| used | region.used);
     let bare = spans.iter().fold(0, |bare, span| bare | span.bare);
     let guards_prose = model.guard.contains(&Guard::Inline);
-    // A tag that the text only mentions comes after other content.
-    let used = used | bare | if guards_prose { flag::LEAD } else { 0 };
+    let guards_json = guards_prose || !calls.is_empty();
+    // A tag that the text only mentions follows other content; an answer in JSON is the first content.
+    let used = used | bare | if guards_json { flag::LEAD } else { 0 };
     let grammar = Grammar {
         fold: compiler.fold,
         guards: !model.guard.is_empty(),
         guards_prose,
+        guards_json,
         regions,
         nodes: compiler.nodes,
         framings: compiler.framings,
@@ -102,6 +106,7 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     };
     let mut automaton = Automaton::new(&grammar, used);
     let call_loops = call_loops(&grammar, &calls, &mut automaton);
+    let json_loops = json_loops(&grammar, &mut automaton);
     Ok(Compiled {
         name: model.name.get_ref().clone(),
         aliases: model.aliases.iter().map(|alias| alias.get_ref().clone()).collect(),
@@ -115,6 +120,7 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         grammar,
         calls,
         call_loops,
+        json_loops,
         templates: markers::templates(model),
         markers: markers::markers(model, &leading_names),
         max_hold: compiler.max_hold,
@@ -137,6 +143,22 @@ fn call_loops(
         loops.map(|sets| sets.map(|set| automaton.loop_mask(&set))).collect()
     };
     grammar.regions.iter().zip(calls).map(of_region).collect()
+}
+
+/// Returns the loop masks of an answer in JSON in each region.
+fn json_loops(grammar: &Grammar, automaton: &mut Automaton) -> Vec<[u32; 2]> {
+    let mut of_region = |region: &Region| {
+        [false, true].map(|in_string| {
+            let mut plain = [0; 4];
+            let is_plain =
+                |byte: &u8| JsonAnswer::is_plain(*byte, in_string) && *byte != b'`' && !region.may_begin(*byte);
+            if grammar.guards_json && region.channel == Channel::Content {
+                (0..0x80).filter(is_plain).for_each(|byte| insert(&mut plain, byte));
+            }
+            automaton.loop_mask(&plain)
+        })
+    };
+    grammar.regions.iter().map(&mut of_region).collect()
 }
 
 /// Returns the form of calls in a region, and the end of the region.
@@ -217,6 +239,7 @@ fn span_rule(span: &Span) -> SpanRule {
     SpanRule {
         channel: span.channel,
         keep: span.keep,
+        is_lenient: span.is_lenient(),
         bare: if span.is_bare() { where_flag(span.place) } else { 0 },
         thought,
     }

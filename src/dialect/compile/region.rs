@@ -61,8 +61,9 @@ impl Compiler<'_> {
         let mut lines = LineRule::Ignore;
         if is_content {
             self.content(&mut list);
-            if !model.guard.is_empty() {
-                lines = LineRule::Guard { fences: guards(Guard::Fences), inline: guards(Guard::Inline) };
+            let words = model.spans.iter().any(|span| span.get_ref().is_lenient());
+            if words || !model.guard.is_empty() {
+                lines = LineRule::Guard { fences: guards(Guard::Fences), inline: guards(Guard::Inline), words };
             }
         }
         if is_content || !matches!(scope, Scope::Inside(_)) {
@@ -83,6 +84,17 @@ impl Compiler<'_> {
             }
             if channel == Channel::Thinking && (span.ends.is_some() || span.pauses.is_some()) {
                 self.openers(&mut list, rule, span, Some(span.ends.is_some()));
+            }
+        }
+        let mut routes = model.header.iter().flat_map(|header| &header.get_ref().routes);
+        if matches!(scope, Scope::Body(_) | Scope::Leading) && routes.any(|route| !route.calls) {
+            let is_tool = |rule: u8| model.spans[usize::from(rule)].get_ref().channel == Channel::Tool;
+            for candidate in &mut list {
+                if let Action::Open { rule, .. } | Action::FenceOpen { rule, .. } = candidate.pattern.action
+                    && is_tool(rule)
+                {
+                    candidate.pattern.avoids |= flag::ADDRESSED;
+                }
             }
         }
         if let Scope::Leading = scope {
@@ -108,7 +120,7 @@ impl Compiler<'_> {
             if guards(Guard::Inline) && list.iter().any(is_guarded) {
                 lines = match lines {
                     LineRule::Fence { .. } => LineRule::Fence { inline: true },
-                    _ => LineRule::Guard { fences: false, inline: true },
+                    _ => LineRule::Guard { fences: false, inline: true, words: false },
                 };
             }
         }
@@ -133,7 +145,7 @@ impl Compiler<'_> {
         check_apart(channel, &list, self.tag.suffix > 0)?;
         let opens_fence = |candidate: &Candidate| matches!(candidate.pattern.action, Action::FenceOpen { .. });
         if lines == LineRule::Ignore && list.iter().any(opens_fence) {
-            lines = LineRule::Guard { fences: false, inline: false };
+            lines = LineRule::Guard { fences: false, inline: false, words: false };
         }
         let mut region = Region {
             channel,
@@ -152,6 +164,7 @@ impl Compiler<'_> {
             special: 0,
             in_fences: 0,
             in_code_spans: 0,
+            in_strings: 0,
             used: list.iter().fold(0, |used, it| used | it.pattern.needs | it.pattern.avoids),
             cleared: match channel {
                 Channel::Content => flag::LEAD | flag::FRESH | flag::FORCED | flag::BLANK | flag::LEADING,
@@ -162,17 +175,26 @@ impl Compiler<'_> {
             is_answered: list.iter().any(|it| matches!(it.pattern.action, Action::Answer { .. })),
             header_name: None,
         };
-        for (index, Candidate { shape, pattern, .. }) in list.into_iter().enumerate() {
+        let mut numbers: Vec<usize> = Vec::with_capacity(list.len());
+        for (at, candidate) in list.iter().enumerate() {
+            let index = candidate.twin(&list[..at]).map_or(region.patterns.len(), |twin| numbers[twin]);
+            numbers.push(index);
+            let Candidate { shape, pattern, yields, .. } = candidate;
+            if index == region.patterns.len() {
+                region.patterns.push(*pattern);
+            }
             let bit = 1 << index;
-            self.measure(&shape, &pattern);
-            match region.groups.iter_mut().find(|(other, _)| other.counts_with(&pattern)) {
+            self.measure(shape, pattern);
+            match region.groups.iter_mut().find(|(other, _)| other.counts_with(pattern)) {
                 Some((_, bits)) => *bits |= bit,
-                None => region.groups.push((pattern, bit)),
+                None => region.groups.push((*pattern, bit)),
             }
             region.special |= if pattern.special { bit } else { 0 };
             region.in_fences |= if pattern.guarded == Guarded::InCode { 0 } else { bit };
             region.in_code_spans |= if pattern.guarded == Guarded::Nowhere { bit } else { 0 };
-            let (root, bytes) = match &shape {
+            // Markers that are removed are neither openers nor closers.
+            region.in_strings |= if *yields || pattern.guarded == Guarded::Nowhere { bit } else { 0 };
+            let (root, bytes) = match shape {
                 Shape::Literal(bytes) => (&mut region.literals, bytes),
                 Shape::OpenName(bytes) => (&mut region.open_names, bytes),
                 Shape::CloseName(bytes, lines) => {
@@ -185,12 +207,10 @@ impl Compiler<'_> {
                 }
                 Shape::FenceClose => {
                     region.fence_close = Some(index as u8);
-                    region.patterns.push(pattern);
                     continue;
                 }
                 Shape::HeaderName => {
                     region.header_name = Some(index as u8);
-                    region.patterns.push(pattern);
                     let names = (0..=u8::MAX).filter(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
                     names.for_each(|byte| insert(&mut region.first_bytes, byte));
                     continue;
@@ -205,7 +225,6 @@ impl Compiler<'_> {
             }
             let root = *root;
             self.insert(root, bytes, bit);
-            region.patterns.push(pattern);
         }
         Ok(region)
     }
@@ -234,8 +253,13 @@ impl Compiler<'_> {
             }
             Shape::FenceClose => (FENCE_INDENT + FENCE_TICKS + FENCE_INFO + 1) as usize,
         };
-        // Up to two bytes after a marker may decide whether it is one.
-        self.hold(hold + if self.model.guard.contains(&Guard::Inline) { 2 } else { 0 });
+        // The closer after an opener, and up to two bytes after another marker, may decide whether it is one.
+        let after = match shape {
+            Shape::Literal(bytes) if matches!(pattern.action, Action::Open { .. }) => bytes.len() + 2,
+            Shape::OpenName(name) => name.len() + 4,
+            _ => 2,
+        };
+        self.hold(hold + if self.model.guard.contains(&Guard::Inline) { after } else { 0 });
     }
 
     /// Notes that this many bytes may be held back.

@@ -4,7 +4,6 @@ use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::{fill, text};
 use crate::compress::Command;
@@ -15,8 +14,6 @@ use crate::ffi::status::{fail_no_handle, guard_handle};
 
 /// The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
 /// `aside_command_line_free()`.
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_command_line {
     commands: Vec<Command>,
     /// The words of each, as C borrows them.
@@ -25,7 +22,6 @@ pub struct aside_command_line {
 
 /// A command of a command line, from `aside_command_line_command()`. Set `size` before the call. Its texts are UTF-8, and
 /// memory of the line, valid as long as that is.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_command {
@@ -63,7 +59,7 @@ const _: () = {
 ///
 /// Returns the commands, which the caller owns: `aside_command_line_free()`. NULL if that fails; `aside_last_status()`
 /// is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (not UTF-8) or `ASIDE_ERROR_MEMORY`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_command_line_parse(line: *const c_char, len: size_t) -> *mut aside_command_line {
     guard_handle(|| {
         // SAFETY: the caller promises `len` bytes.
@@ -88,7 +84,7 @@ impl aside_command_line {
 /// among them. There are none if the line is better left alone: with `case`, or with shells in shells more than eight deep.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_NONE` past the last command; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_command_line_command(
     line: *const aside_command_line,
     index: size_t,
@@ -115,7 +111,7 @@ pub unsafe extern "C" fn aside_command_line_command(
 /// Frees a command line and its commands. Does nothing for NULL.
 ///
 /// Threads: no other thread may be using it.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_command_line_free(line: *mut aside_command_line) {
     // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(line, |_| false) }

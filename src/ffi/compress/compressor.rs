@@ -4,7 +4,6 @@ use std::ptr;
 use std::sync::Arc;
 
 use libc::{c_char, c_void, size_t};
-use safer_ffi::prelude::*;
 
 use super::host::{HostCount, Owner, aside_count_fn, aside_release_fn};
 use super::registry::aside_registry;
@@ -22,14 +21,11 @@ use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard, guar
 
 /// Makes tool results shorter. It never changes, except for its caches. From `aside_compressor_new()`; freed by
 /// `aside_compressor_free()`.
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_compressor {
     pub(super) compressor: Arc<Compressor>,
 }
 
 /// Options of a compressor. Set all of it to zero, then `size`; later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_compressor_options {
@@ -75,8 +71,6 @@ const _: () = {
 
 /// The result of one call or stream, and its report. It is immutable. From `aside_compress()` or
 /// `aside_tool_stream_report()`; freed by `aside_compressed_free()`.
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_compressed {
     compressed: Compressed,
     /// The ids of the report's filters, as C borrows them.
@@ -100,7 +94,7 @@ impl aside_compressed {
 /// is too small, or a sentence that is not UTF-8) or `ASIDE_ERROR_MEMORY`.
 ///
 /// Threads: no other thread may be using the registry.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressor_new(
     registry: *const aside_registry,
     options: *const aside_compressor_options,
@@ -170,7 +164,7 @@ unsafe fn new_compressor(
 /// Inside a callback of its filters and caches nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
 ///
 /// Threads: no other thread may be using it.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor) {
     // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(compressor, |compressor| is_inside(&compressor.compressor)) }
@@ -184,7 +178,7 @@ pub unsafe extern "C" fn aside_compressor_free(compressor: *mut aside_compressor
 /// `ASIDE_ERROR_OPTION` for an id that is not UTF-8 or an input that is not JSON; `ASIDE_ERROR_BUSY` inside a callback of
 /// the same compressor; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or
 /// `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compress(
     compressor: *const aside_compressor,
     invocation: *const aside_invocation,
@@ -221,7 +215,7 @@ pub unsafe extern "C" fn aside_compress(
 /// and is valid as long as that is. An empty text removes the part, because another part says the same.
 ///
 /// Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressed_part(
     compressed: *const aside_compressed,
     index: size_t,
@@ -246,7 +240,7 @@ pub unsafe extern "C" fn aside_compressed_part(
 /// Fills `*report`. Set `report->size` before.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressed_report(
     compressed: *const aside_compressed,
     report: *mut aside_report,
@@ -278,7 +272,7 @@ pub unsafe extern "C" fn aside_compressed_report(
 /// `failed->size` before.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_RANGE` past the last one; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressed_failed(
     compressed: *const aside_compressed,
     index: size_t,
@@ -299,7 +293,7 @@ pub unsafe extern "C" fn aside_compressed_failed(
 /// Set `report->size` before.
 ///
 /// Returns the same as `aside_compressed_failed()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressed_part_report(
     compressed: *const aside_compressed,
     index: size_t,
@@ -320,7 +314,7 @@ pub unsafe extern "C" fn aside_compressed_part_report(
 /// `aside_compressed_part_report()` takes. Set `stretch->size` before.
 ///
 /// Returns the same as `aside_compressed_failed()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressed_stretch(
     compressed: *const aside_compressed,
     part_index: size_t,
@@ -354,7 +348,7 @@ fn at<T>(entries: &[T], index: usize) -> Result<&T, aside_status> {
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
 /// `ASIDE_ERROR_RANGE`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressed_slice(
     compressed: *const aside_compressed,
     part: size_t,
@@ -396,7 +390,7 @@ pub unsafe extern "C" fn aside_compressed_slice(
 /// Frees the result of a call, and all memory that C has borrowed from it. Does nothing for NULL.
 ///
 /// Threads: no other thread may be using it.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed) {
     // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(compressed, |_| false) }
@@ -404,20 +398,20 @@ pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed
 
 /// Returns the smallest length, in bytes, of a result that may be changed, all of its parts together: shorter ones never
 /// are. A longer result may have fewer UTF-16 code units than this, and then it is not changed either.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_min_compressible() -> size_t {
     MIN_COMPRESSIBLE_LENGTH
 }
 
 /// Returns the smallest budget of a compressor, in bytes.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_min_budget() -> size_t {
     MIN_BUDGET
 }
 
 /// Returns whether a text is in a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
 /// read.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) -> i32 {
     guard(
         |status| status,
@@ -437,7 +431,7 @@ pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) ->
 /// The text has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
 /// `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not
 /// UTF-8), `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_format_banner(
     filter_ids: *const aside_bytes,
     count: size_t,

@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::mem::offset_of;
 
 use libc::{c_char, c_void, size_t};
-use safer_ffi::prelude::*;
 
 use super::types::aside_invocation;
 use super::{text, texts};
@@ -16,8 +15,6 @@ use crate::ffi::status::{fail_null, fail_with, guard};
 
 /// The reply of a host's callback, in addition to its return value: write it with `aside_reply_write()`. It belongs to the
 /// library and is valid until the callback returns.
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_reply {
     text: Vec<u8>,
 }
@@ -83,7 +80,6 @@ pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 /// that a text which it calls compressed is shorter; that is checked. Its callbacks run in the threads that compress,
 /// several at the same time if the host does so. They may use the library, except for the compressor that called them:
 /// that returns `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them, nor may their thread end in them.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_filter {
@@ -112,7 +108,6 @@ impl Versioned for aside_filter {
 /// A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
 /// to zero, then `size`; later versions may add fields at the end. The rules of `aside_filter` for callbacks hold for these
 /// too.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_cache {
@@ -315,7 +310,7 @@ impl Cache for HostCache {
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL` or `ASIDE_ERROR_LENGTH`.
 ///
 /// Threads: only the one in which the callback runs.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_reply_write(reply: *mut aside_reply, buf: *const c_char, len: size_t) -> aside_status {
     guard(
         |status| status,

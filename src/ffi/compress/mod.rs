@@ -12,8 +12,6 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use safer_ffi::prelude::*;
-
 use self::types::*;
 use super::bytes::aside_bytes;
 use super::constants::*;

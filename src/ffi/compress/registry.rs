@@ -4,7 +4,6 @@
 use std::ptr;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, ids};
 use super::text;
@@ -16,8 +15,6 @@ use crate::ffi::memory::{bytes, file_text, free, into_handle, read_sized};
 use crate::ffi::status::{fail_no_handle, fail_null, fail_with, guard, guard_handle};
 
 /// Filters and caches for compressors. From `aside_registry_new()`; freed by `aside_registry_free()`.
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_registry {
     pub(super) guard: HandleGuard<Registry>,
 }
@@ -28,7 +25,7 @@ pub struct aside_registry {
 /// `ASIDE_ERROR_OPTION` (`built_in` is neither) or `ASIDE_ERROR_MEMORY`.
 ///
 /// Threads: any thread may call this at any time.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registry {
     guard_handle(|| {
         let registry = match built_in {
@@ -46,7 +43,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
 /// Frees a registry. Does nothing for NULL. Compressors that were made from it keep what they need.
 ///
 /// Threads: no other thread may be using it.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_registry_free(registry: *mut aside_registry) {
     // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(registry, |registry| registry.guard.close()) }
@@ -80,7 +77,7 @@ unsafe fn filter_file<'a>(toml: *const c_char, len: size_t) -> Result<&'a str, a
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names the line and the key; `ASIDE_ERROR_NULL`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_registry_add_toml(
     registry: *mut aside_registry,
     toml: *const c_char,
@@ -104,7 +101,7 @@ pub unsafe extern "C" fn aside_registry_add_toml(
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for a text that is not UTF-8 or an id that is not allowed;
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After a
 /// failure `release` is not called.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_registry_add_filter(
     registry: *mut aside_registry,
     filter: *const aside_filter,
@@ -135,7 +132,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
 }
 
 /// Adds a cache of the host. It replaces one of the same id. Lifetimes and results are those of `aside_registry_add_filter()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_registry_add_cache(
     registry: *mut aside_registry,
     cache: *const aside_cache,
@@ -172,7 +169,7 @@ pub unsafe extern "C" fn aside_registry_add_cache(
 /// its tool id, input and text, and 256 bytes more. The entries that were recorded first are dropped for new ones.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_registry, size: size_t) -> aside_status {
     // SAFETY: the caller promises a registry that is NULL or valid.
     unsafe {
@@ -186,7 +183,7 @@ pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_regist
 /// Adds the filter `minify-json`, the only one for text that is protected.
 ///
 /// Returns the same as `aside_registry_add_last_run()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_registry_minify_json(registry: *mut aside_registry) -> aside_status {
     // SAFETY: the caller promises a registry that is NULL or valid.
     unsafe {
@@ -201,7 +198,7 @@ pub unsafe extern "C" fn aside_registry_minify_json(registry: *mut aside_registr
 ///
 /// Returns `ASIDE_OK`; `ASIDE_NONE` if there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
 /// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_registry_remove(
     registry: *mut aside_registry,
     id: *const c_char,
@@ -221,7 +218,7 @@ pub unsafe extern "C" fn aside_registry_remove(
 /// Returns the same as `aside_registry_add_toml()`.
 ///
 /// Threads: any thread may call this at any time.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_filter_check(toml: *const c_char, len: size_t) -> aside_status {
     guard(
         |status| status,

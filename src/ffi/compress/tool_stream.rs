@@ -4,7 +4,6 @@ use std::ptr;
 use std::sync::Arc;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::compressor::{aside_compressed, aside_compressor};
 use super::types::*;
@@ -18,8 +17,6 @@ use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard_handl
 
 /// The output of one tool, compressed while it comes. From `aside_tool_stream_new()`; freed by
 /// `aside_tool_stream_free()`.
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_tool_stream {
     guard: HandleGuard<StreamState>,
 }
@@ -49,7 +46,7 @@ struct StreamState {
 /// `ASIDE_ERROR_MEMORY`.
 ///
 /// Threads: any thread may call this at any time.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_tool_stream_new(
     compressor: *const aside_compressor,
     invocation: *const aside_invocation,
@@ -88,7 +85,7 @@ pub unsafe extern "C" fn aside_tool_stream_new(
 /// (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
 ///
 /// Threads: no other thread may be using it.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_tool_stream_free(stream: *mut aside_tool_stream) {
     // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(stream, |stream| stream.guard.close()) }
@@ -130,7 +127,7 @@ unsafe fn streaming(
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`,
 /// `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_tool_stream_feed(
     stream: *mut aside_tool_stream,
     buf: *const c_char,
@@ -154,7 +151,7 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
 /// `aside_tool_stream_finish()`. Until then, a command without one counts as failed.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool_stream, code: i64) -> aside_status {
     // SAFETY: the caller promises a stream that is NULL or valid; only calls that have entered use it.
     unsafe {
@@ -173,7 +170,7 @@ pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool
 /// after that; `aside_tool_stream_report()` returns the report.
 ///
 /// Returns the same as `aside_tool_stream_feed()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_tool_stream_finish(
     stream: *mut aside_tool_stream,
     out: *mut aside_bytes,
@@ -192,7 +189,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
 /// may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of
 /// the output and after a report that was taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
 /// `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_tool_stream_report(stream: *mut aside_tool_stream) -> *mut aside_compressed {
     guard_handle(|| {
         let mut made = ptr::null_mut();

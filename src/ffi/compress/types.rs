@@ -3,7 +3,6 @@
 use std::mem::offset_of;
 
 use libc::size_t;
-use safer_ffi::prelude::*;
 
 use crate::compress::Change;
 use crate::ffi::bytes::aside_bytes;
@@ -27,7 +26,6 @@ pub const ASIDE_NO_FILTER: i32 = -1;
 
 /// One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the
 /// end. Callbacks of the host get one from the library: there, `size` says how many bytes of it may be read.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_invocation {
@@ -48,7 +46,6 @@ impl Versioned for aside_invocation {
 
 /// A stretch of an original, from `aside_compressed_stretch()`. All of them, joined in order, are the original. Set `size`
 /// before the call.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_stretch {
@@ -71,7 +68,6 @@ impl Versioned for aside_stretch {
 }
 
 /// The report on a text part that filters changed, from `aside_compressed_part_report()`. Set `size` before the call.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_part_report {
@@ -93,7 +89,6 @@ impl Versioned for aside_part_report {
 
 /// A filter or cache that failed and was skipped, from `aside_compressed_failed()`. Set `size` before the call. The texts
 /// are memory of the `aside_compressed`, valid as long as that is.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_failed {
@@ -111,7 +106,6 @@ impl Versioned for aside_failed {
 
 /// A report on one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers are to
 /// memory of the `aside_compressed` and are valid as long as that is.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_report {

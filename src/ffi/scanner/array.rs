@@ -4,7 +4,6 @@ use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::borrowed::{Borrowed, append, clear};
 use super::event::{FIRST_FIELDS, aside_event, check_event_size, record, text_record};
@@ -27,7 +26,6 @@ use crate::{Events, Kind};
 /// The bytes of an event begin at `buf[event.offset - offset]`, and there are `event.len` of them. If `event.offset` is
 /// below `offset`, the event begins in bytes that an earlier call had held back: these are the last ones of `held`. The
 /// rest of it, if any, is at the start of `buf`.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_event_array {
@@ -286,7 +284,7 @@ impl Sink for Array {
 /// `array->events` mean nothing, and `aside_scanner_consumed()` returns the number of bytes that are done.
 ///
 /// Memory: none is allocated, except for collecting, headers, and tags with attributes.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_feed_into(
     scanner: *mut aside_scanner,
     buf: *const c_char,
@@ -299,7 +297,7 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
 
 /// Finishes as `aside_scanner_finish()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
 /// `array->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_finish_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
@@ -310,7 +308,7 @@ pub unsafe extern "C" fn aside_scanner_finish_into(
 
 /// Flushes as `aside_scanner_flush()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
 /// `array->held`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_flush_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
@@ -323,7 +321,7 @@ pub unsafe extern "C" fn aside_scanner_flush_into(
 /// the rest of the buffer and the tokens that are not wholly done, the first of them with its remaining length.
 ///
 /// Memory: the first such call allocates the memory that it needs.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     scanner: *mut aside_scanner,
     buf: *const c_char,
@@ -344,7 +342,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
 
 /// Closes the thinking as `aside_scanner_force_close()`, into an array as `aside_scanner_feed_into()`. All bytes of its
 /// events are in `array->held`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_force_close_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,

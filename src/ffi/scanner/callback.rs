@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use libc::{c_char, c_void, size_t};
-use safer_ffi::prelude::*;
 
 use super::borrowed::{Borrowed, append, clear};
 use super::event::{aside_event, aside_event_fn, record, text_record};
@@ -126,7 +125,7 @@ unsafe fn hand_over(
 /// scanner stays in error).
 ///
 /// Memory: none is allocated, except for collecting, headers, and tags with attributes.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_feed(
     scanner: *mut aside_scanner,
     buf: *const c_char,
@@ -143,7 +142,7 @@ pub unsafe extern "C" fn aside_scanner_feed(
 ///
 /// Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again until it returns `ASIDE_OK`: a feed in
 /// between fails with `ASIDE_ERROR_ORDER`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_finish(
     scanner: *mut aside_scanner,
     callback: aside_event_fn,
@@ -157,7 +156,7 @@ pub unsafe extern "C" fn aside_scanner_finish(
 /// must show everything now. If a part of a marker was flushed, the rest of it is text too.
 ///
 /// Returns the same as `aside_scanner_feed()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_flush(
     scanner: *mut aside_scanner,
     callback: aside_event_fn,
@@ -177,7 +176,7 @@ pub unsafe extern "C" fn aside_scanner_flush(
 /// first of them with the length that is left of it.
 ///
 /// Memory: the first such call allocates the memory that it needs.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_feed_tokens(
     scanner: *mut aside_scanner,
     buf: *const c_char,
@@ -203,7 +202,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
 ///
 /// Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
 /// the close has not been delivered.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_force_close(
     scanner: *mut aside_scanner,
     callback: aside_event_fn,

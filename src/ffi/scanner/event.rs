@@ -5,7 +5,6 @@ use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use crate::ffi::constants::*;
 use crate::ffi::memory::{bytes as bytes_of, is_struct_size, layout};
@@ -15,7 +14,6 @@ use crate::{Channel, Event, Kind};
 
 /// One event: 80 bytes without a pointer. Every byte of the stream is in exactly one event; joined in order, the events
 /// are the stream. Later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_event {

@@ -4,7 +4,6 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::borrowed::Borrowed;
 use super::options::{aside_scanner_options, options as read_options};
@@ -23,8 +22,6 @@ const _: fn() = || {
 };
 
 /// The state of one stream. From `aside_scanner_new()`; freed by `aside_scanner_free()`.
-#[derive_ReprC]
-#[repr(opaque)]
 pub struct aside_scanner {
     pub(super) guard: HandleGuard<Stream>,
 }
@@ -131,7 +128,7 @@ fn scanner_into_handle(scanner: Result<Scanner, Error>, consumed: usize) -> *mut
 /// `ASIDE_ERROR_MEMORY`.
 ///
 /// Threads: any thread may call this at any time.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_new(
     dialect: *const aside_dialect,
     options: *const aside_scanner_options,
@@ -157,7 +154,7 @@ pub unsafe extern "C" fn aside_scanner_new(
 /// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` (also for a scanner that is in that error) or
 /// `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *mut aside_scanner {
     let mut clone = ptr::null_mut();
     // SAFETY: NULL or valid, as the caller promises.
@@ -178,7 +175,7 @@ pub unsafe extern "C" fn aside_scanner_clone(scanner: *const aside_scanner) -> *
 /// after the call that feeds.
 ///
 /// Threads: no other thread may be using this scanner.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
     // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(scanner, |scanner| scanner.guard.close()) }
@@ -200,7 +197,7 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
 /// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: the first such call allocates the memory that it needs.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     scanner: *mut aside_scanner,
     tail: *const c_char,
@@ -230,7 +227,7 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
 /// written on success only.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_start(
     scanner: *const aside_scanner,
     start: *mut aside_start,
@@ -258,7 +255,7 @@ pub unsafe extern "C" fn aside_scanner_start(
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has
 /// changed after an error.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_end_reason(
     scanner: *mut aside_scanner,
     reason: aside_end_reason,
@@ -277,7 +274,7 @@ pub unsafe extern "C" fn aside_scanner_end_reason(
 
 /// Panics inside a scanner, so that tests can see the result in C. No release has it.
 #[cfg(feature = "panic-hook")]
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_test_panic(scanner: *mut aside_scanner) -> aside_status {
     // SAFETY: NULL or valid, as the caller promises.
     unsafe { enter(scanner, is_ready, |_| panic!("asked for by aside_test_panic")) }

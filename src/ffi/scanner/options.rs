@@ -1,7 +1,6 @@
 //! The options of a scanner. A struct of any version is read; the dialect decides options that it does not set.
 
 use libc::size_t;
-use safer_ffi::prelude::*;
 
 use crate::ffi::constants::*;
 use crate::ffi::memory::{Versioned, layout, read_sized};
@@ -10,7 +9,6 @@ use crate::ffi::status::fail_with;
 use crate::{Budget, ScannerOptions};
 
 /// Options of a scanner. Set all of it to zero, then `size`; later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_scanner_options {

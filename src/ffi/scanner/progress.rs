@@ -3,7 +3,6 @@
 use std::mem::offset_of;
 
 use libc::size_t;
-use safer_ffi::prelude::*;
 
 use super::handle::{aside_scanner, enter, read};
 use crate::Channel;
@@ -13,7 +12,6 @@ use crate::ffi::memory::{Versioned, fill_sized, layout, size_of_given};
 use crate::ffi::status::{fail_no_handle, fail_with};
 
 /// The counts of a channel in a stream. Set `size` before each call; later versions may add fields at the end.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_counts {
@@ -47,7 +45,7 @@ const _: () = {
 /// that C has borrowed from it is no longer valid.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> aside_status {
     // SAFETY: the caller promises a scanner that is NULL or valid, and only calls that have entered use the stream.
     unsafe {
@@ -65,7 +63,7 @@ pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> asi
 ///
 /// After a pause the rest of the buffer need not be fed: every function then treats the consumed bytes as at the end of any
 /// feed. Delivered events are final, even where the rest has decided them.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.consumed) }
@@ -73,7 +71,7 @@ pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -
 
 /// Returns the number of bytes that are held back now, because they could still become part of a marker or of a character. 0 as
 /// `aside_scanner_consumed()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.held().len()) }
@@ -81,14 +79,14 @@ pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> si
 
 /// Returns the largest number of bytes that this scanner holds back. In a pause, a marker or a word of a call whose
 /// events are pending is held too. 0 as `aside_scanner_consumed()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_max_hold(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.max_hold()) }
 }
 
 /// Returns the offset in the stream of the next byte to be fed. 0 as `aside_scanner_consumed()`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> u64 {
     // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.offset()) }
@@ -104,7 +102,7 @@ pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> 
 ///
 /// Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
 /// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_counts(
     scanner: *const aside_scanner,
     channel: aside_channel,

@@ -4,7 +4,6 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::feed::feed;
 use super::handle::{aside_scanner, enter};
@@ -23,7 +22,7 @@ use crate::scanner::{Part, Take};
 /// something is wrong, which the other two report.
 ///
 /// Memory: none is allocated.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_feed_text(scanner: *mut aside_scanner, buf: *const c_char, len: size_t) -> i32 {
     // SAFETY: the caller promises `len` bytes, and a scanner that is valid.
     unsafe { feed(scanner, buf, len, WholeText) }
@@ -66,7 +65,7 @@ impl Sink for WholeText {
 /// budget for this channel, in text that is collected, after tokens were fed, and if something is wrong.
 ///
 /// Memory: none is allocated.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, bytes: *mut u64) -> i32 {
     if scanner.is_null() || bytes.is_null() {
         return ASIDE_NOT_TEXT;
@@ -94,7 +93,7 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
 /// of that channel.
 ///
 /// Memory: none is allocated.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_skip(scanner: *mut aside_scanner, len: u64, last: u32) -> aside_status {
     // SAFETY: NULL or valid, as the caller promises.
     unsafe {

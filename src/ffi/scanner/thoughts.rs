@@ -4,7 +4,6 @@
 use std::mem::offset_of;
 
 use libc::size_t;
-use safer_ffi::prelude::*;
 
 use super::borrowed::borrowed;
 use super::handle::{Stream, aside_scanner, enter};
@@ -17,7 +16,6 @@ use crate::ffi::status::fail;
 /// A whole thought. Set `size` before each call; later versions may add fields at the end. Its texts are memory of the
 /// scanner, valid until the next `aside_scanner_take_thought()`, `aside_scanner_reset()` or `aside_scanner_free()` of this
 /// scanner. Feeding does not change them.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_thought {
@@ -49,7 +47,6 @@ impl Versioned for aside_thought {
 
 /// An attribute of a thought. Set `size` before each call; later versions may add fields at the end. Its texts are valid
 /// as long as those of the thought.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_attribute {
@@ -89,7 +86,7 @@ fn place(text: &[u8]) -> aside_bytes {
 /// Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if there is none (`*thought` is not written, and the one
 /// taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`,
 /// `ASIDE_ERROR_PANIC`.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_take_thought(
     scanner: *mut aside_scanner,
     thought: *mut aside_thought,
@@ -119,7 +116,7 @@ pub unsafe extern "C" fn aside_scanner_take_thought(
 /// thought, or if no thought is taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: none is allocated.
-#[ffi_export]
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_thought_attribute(
     scanner: *const aside_scanner,
     index: size_t,

@@ -1,7 +1,6 @@
 //! Tokens of C. They must never be copied: an array of C's is read as an array of the crate's.
 
 use libc::{c_char, size_t};
-use safer_ffi::prelude::*;
 
 use super::sink::Input;
 use crate::Token;
@@ -11,7 +10,6 @@ use crate::ffi::status::{fail_null, fail_with, failed};
 use crate::scanner::check_lengths;
 
 /// A token of the model, as the caller's tokenizer knows it. A token of zero bytes counts nowhere.
-#[derive_ReprC]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_token {

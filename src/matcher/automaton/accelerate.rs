@@ -11,16 +11,17 @@ use crate::matcher::{
     bytes::{ByteSet, contains},
     code::CodeTracker,
     finder::{self, ByteSetFinder},
+    grammar::LineRule,
 };
-
-/// Where most text is: in the middle of a line, outside all code.
-pub const PROSE: CodeTracker = CodeTracker::after(b'.');
 
 impl Automaton {
     /// Finds the accelerated states: of those where nothing is held, prose first.
     pub(super) fn accelerate(&mut self) {
-        let prose = PROSE.number().map(|number| (number, 0));
-        let is_prose = |key: &(u64, u16)| Some(*key) == prose;
+        let prose = [false, true].map(|words| {
+            let code = CodeTracker::in_prose(LineRule::Guard { fences: false, inline: false, words });
+            code.number().map(|number| (number, 0))
+        });
+        let is_prose = |key: &(u64, u16)| prose.contains(&Some(*key));
         let all = || self.starts.iter().flatten().flat_map(|starts| starts.list.iter());
         let first = all().filter(|(key, _)| is_prose(key));
         let others = all().filter(|(key, _)| !is_prose(key));

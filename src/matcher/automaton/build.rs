@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 
 use super::{
     accel::Accels,
-    accelerate::PROSE,
     classes::ByteClasses,
     config::{self, Config, Stage},
     state::{Exit, FALLBACK, Origin, StateId, StateInfo},
@@ -173,12 +172,13 @@ impl<'a> Builder<'a> {
             for is_blank in [true, false] {
                 self.number_of(seed.config.after(is_blank), most);
             }
-            for code in [PROSE, CodeTracker::NEW, CodeTracker::IN_CODE] {
+            let prose = CodeTracker::in_prose(region.lines);
+            for code in [prose, CodeTracker::NEW, CodeTracker::IN_CODE] {
                 self.find(config, code, 0, &[], None);
             }
             if !seed.is_rare {
                 for &framing in &framings {
-                    for code in [PROSE, CodeTracker::NEW] {
+                    for code in [prose, CodeTracker::NEW] {
                         self.find(config, code, framing, &[], None);
                     }
                 }
@@ -452,6 +452,10 @@ impl<'a> Builder<'a> {
             }
         };
         loop {
+            if code.begins_json() {
+                // In an answer in JSON each byte is looked at by itself.
+                return TO_FALLBACK;
+            }
             let mut recogniser = match (alive.take(), text.get(at)) {
                 (Some(alive), _) => alive,
                 (None, None) => return self.find_free(config, code, framing),

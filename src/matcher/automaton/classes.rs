@@ -16,8 +16,9 @@ impl ByteClasses {
     pub fn new(grammar: &Grammar) -> ByteClasses {
         let mut is_own = [false; 256];
         let has_lines = grammar.regions.iter().any(Region::has_lines);
-        let blanks: &[u8] = if has_lines { b" \t\n\x0B\x0C\r" } else { b"" };
-        let special = b"<>/=\"':`~".iter().chain(blanks);
+        // Blanks, and the brackets with which JSON begins.
+        let of_lines: &[u8] = if has_lines { b" \t\n\x0B\x0C\r{[" } else { b"" };
+        let special = b"<>/=\"':`~".iter().chain(of_lines);
         let of_markers = grammar.nodes.iter().map(|node| node.byte);
         let of_framings = grammar.framings.iter().flat_map(|framing| framing.bytes.iter());
         for byte in of_markers.chain(of_framings.chain(special).copied()) {

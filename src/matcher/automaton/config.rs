@@ -154,7 +154,7 @@ pub fn framings(grammar: &Grammar, number: u8) -> Vec<u16> {
 /// Returns the flags that text takes away, as markers leave them: none, at a stream's start, after an opener, after a
 /// closer.
 fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
-    use flag::{BLANK, CLOSED, FORCED, FRESH, HEADER, LEAD, LEADING, OPENED, START};
+    use flag::{BLANK, FORCED, FRESH, HEADER, LEAD, LEADING, OPENED, START};
     let all: &[u16] = if is_content {
         &[
             0,
@@ -162,11 +162,6 @@ fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
             START | HEADER | LEAD | FRESH | BLANK | LEADING,
             LEAD | FRESH | BLANK | LEADING,
             LEAD | FRESH | LEADING,
-            CLOSED | FRESH,
-            CLOSED | FRESH | LEAD,
-            CLOSED | FRESH | FORCED,
-            CLOSED | FRESH | FORCED | LEAD,
-            CLOSED | FRESH | LEAD | LEADING,
             FRESH,
             FRESH | LEAD,
             FRESH | LEAD | BLANK,

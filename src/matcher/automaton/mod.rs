@@ -15,6 +15,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use config::Config;
+pub use config::{Config, Stage};
 pub use state::{Exit, Origin, StateId, StateInfo};
 pub use table::Automaton;

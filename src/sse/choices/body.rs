@@ -1,12 +1,14 @@
 //! The choices of a body: of an answer that is not a stream.
 
-use super::chunk::{Choice, Part};
+use std::mem;
+
+use super::chunk::{self, Choice, Part};
 use super::fields::Fields;
 use super::layout::{CallForm, Layout};
 use super::say::{look_for_calls, say_again};
 use super::wrapper::{self, Wrapper};
-use super::{Choices, TOLD_STOP};
-use crate::json::{Edits, decode};
+use super::{ChoiceStream, Choices, TOLD_STOP, tokens};
+use crate::json::{Edits, Span, decode};
 use crate::memory::{append, append_all};
 use crate::sse::promotion::Promotion;
 use crate::sse::protocol::{Context, Scratch};
@@ -14,6 +16,27 @@ use crate::sse::text::{Input, Setup, Target};
 use crate::{EndReason, Error};
 
 impl Choices {
+    /// Notes the changes of a `message` next to the delta of a choice, which has the whole text so far: they are those of a body. Its text
+    /// was counted in the deltas.
+    pub(super) fn message_beside(
+        &mut self,
+        context: &mut Context<'_>,
+        choice: &Choice,
+        at: &Span,
+        data: &[u8],
+    ) -> Result<(), Error> {
+        let stream = self.all.iter().find(|stream| Some(stream.index) == choice.index);
+        let is_split = |stream: &ChoiceStream| stream.is_split() || stream.text.over && !stream.has_finished;
+        if choice.is_split || stream.is_none_or(is_split) {
+            return Ok(());
+        }
+        let message = chunk::read_beside(data, at, self.layout, self.field(), choice);
+        let (streams, stats) = (mem::take(&mut self.all), context.setup.stats);
+        let done = self.message(context, &message, data);
+        (self.all, context.setup.stats) = (streams, stats);
+        done
+    }
+
     /// Notes the changes of one choice in a body.
     pub(super) fn message(&mut self, context: &mut Context<'_>, choice: &Choice, raw: &[u8]) -> Result<(), Error> {
         let Context { setup, scratch: Scratch { parts, edits, decoded, .. }, .. } = context;
@@ -50,7 +73,7 @@ impl Choices {
         let text = &mut stream.text;
         text.begin();
         if choice.is_split {
-            setup.split(text)?;
+            setup.split(text, true)?;
         }
         setup.rewind(&mut text.scanner)?;
         if has_calls {
@@ -77,7 +100,9 @@ impl Choices {
             promotion.take(parts)?;
             say_again(setup, &promotion, parts)?;
         }
-        if let Some(stop) = stream.told_stop(choice, layout) {
+        if let Some(stop) = stream.told_stop(choice, layout)
+            && edits.list.iter().all(|(at, _)| *at != stop)
+        {
             edits.replace(stop, |out| append(out, TOLD_STOP))?;
         }
         let joins = given > 0 && parts.counts().thinking > given;
@@ -87,6 +112,9 @@ impl Choices {
         let runs = if given > 0 && !joins { &parts.runs()[1..] } else { parts.runs() };
         if runs.iter().all(|run| run.target() == Target::Content) && parts.text()[given as usize..] == *said {
             return Ok(());
+        }
+        if let Some(tokens) = &choice.tokens {
+            tokens::note(raw, tokens, said, parts, runs, edits)?;
         }
         Fields { layout, field, data: raw, choice, content, parts, runs, is_body: true }.note(edits)?;
         Ok(())

@@ -74,6 +74,10 @@ pub struct Choice<At = Span> {
     pub role: Option<Member<At>>,
     /// A field other than the text that clients show as a separate part.
     pub part: Option<Part>,
+    /// The `message` of a stream's choice, which some servers send next to its delta with the whole text so far.
+    pub beside: Option<At>,
+    /// The list of log probabilities of a body's tokens.
+    pub tokens: Option<At>,
     /// Whether its chunk has nothing for a client but the text; `None` if the chunk must be read again to decide that.
     pub has_only_text: Option<bool>,
 }
@@ -97,6 +101,8 @@ impl<At> Choice<At> {
             calls: moved(&self.calls),
             role: self.role.as_ref().map(member),
             part: self.part,
+            beside: moved(&self.beside),
+            tokens: moved(&self.tokens),
             has_only_text: self.has_only_text,
         }
     }
@@ -205,7 +211,8 @@ fn choice(
         if name == part && own.is_none() {
             if parts > 0 {
                 let Choice { index, finishes, .. } = *choice;
-                *choice = Choice { index, finishes, stop: choice.stop.take(), ..Choice::default() };
+                let (stop, beside) = (choice.stop.take(), choice.beside.take());
+                *choice = Choice { index, finishes, stop, beside, ..Choice::default() };
             }
             parts += 1;
             if reader.peek() == Some(b'{') {
@@ -214,6 +221,9 @@ fn choice(
         }
         let value = reader.value()?;
         match name {
+            _ if !is_body && own.is_none() && name == layout.whole_part && text[value.start] == b'{' => {
+                choice.beside = (name != part).then_some(value);
+            }
             INDEX if layout.has_list => {
                 choice.index = whole_number(&text[value]);
             }
@@ -236,6 +246,15 @@ fn choice(
         own.judge(choice);
     }
     Some(())
+}
+
+/// Reads the `message` next to the delta of a choice.
+pub fn read_beside(text: &[u8], at: &Span, layout: &Layout, field: Field, choice: &Choice) -> Choice {
+    let Choice { index, finishes, .. } = *choice;
+    let mut beside = Choice { index, finishes, stop: choice.stop.clone(), ..Choice::default() };
+    // It was read before, so it is an object.
+    let _ = delta(text, &mut Reader::at(text, at.start), layout, field, &mut beside);
+    beside
 }
 
 fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, choice: &mut Choice) -> Option<()> {

@@ -8,7 +8,7 @@
 //! |---|---|---|---|---|
 //! | scanned | it is split | *server's*, or *over* if no calls are wanted | what waits is content; it is still scanned | *over* |
 //! | server's | only calls are taken out | | *over* | *over* |
-//! | over | it passes | | | |
+//! | over | it is content, and is split; it passes if it has passed before | | | |
 //!
 //! The last stretch of an event stays in it, and those before it go into extra chunks. Text that a scanner holds is sent with
 //! the next event of its choice, or in an extra chunk before the end.
@@ -20,6 +20,7 @@ mod fields;
 mod head;
 mod layout;
 mod say;
+mod tokens;
 mod wrapper;
 
 use std::mem;
@@ -29,7 +30,7 @@ use super::options::{Field, Options};
 use super::promotion::{Promotes, Promotion};
 use super::protocol::{Context, Protocol, Scratch};
 use super::text::{Input, Parts, Setup, Target, TextStream};
-use crate::json::{Span, decode};
+use crate::json::{Edits, Span, decode};
 use crate::memory::{self, TryBox, append, push};
 use crate::{EndReason, Error, Scanner};
 use chunk::{CHOICES, Part};
@@ -54,6 +55,12 @@ struct ChoiceStream {
     head: TryBox<Head>,
     /// The thinking of the server, if its markers are removed.
     wrapper: TryBox<Wrapper>,
+    /// Whether a finish reason has ended the text.
+    has_finished: bool,
+    /// Whether text has come after that: the scanner `split` of the text reads it.
+    goes_on: bool,
+    /// Whether the finish reason was that of a call.
+    has_told_stop: bool,
 }
 
 impl ChoiceStream {
@@ -64,6 +71,9 @@ impl ChoiceStream {
             promotion: promotes.of_stream(),
             head: TryBox::NONE,
             wrapper: TryBox::NONE,
+            has_finished: false,
+            goes_on: false,
+            has_told_stop: false,
         }
     }
 
@@ -72,6 +82,31 @@ impl ChoiceStream {
         self.text.begin();
         self.promotion = promotes.of_stream();
         self.wrapper = TryBox::NONE;
+        (self.has_finished, self.goes_on, self.has_told_stop) = (false, false, false);
+    }
+
+    /// Returns whether the server splits the text itself.
+    fn is_split(&self) -> bool {
+        self.text.split.get().is_some() && !self.goes_on
+    }
+
+    /// Returns whether a choice finishes before any of its text: the server says how an answer ends that has not begun.
+    fn finishes_early(&self, choice: &Choice) -> bool {
+        let is_fresh = self.text.scanner.offset() == 0 && !self.text.over && self.text.split.get().is_none();
+        let says = choice.answers || choice.is_split || choice.part.is_some();
+        choice.finishes && is_fresh && !self.text.has_own_calls && !says
+    }
+
+    /// Begins to read text that comes after its finish reason, as a new answer in the content.
+    fn go_on(&mut self, setup: &Setup, choice: &Choice) -> Result<(), Error> {
+        if !self.has_finished || !choice.answers || choice.content.is_none() || choice.is_split || self.text.is_bare() {
+            return Ok(());
+        }
+        let was_split = self.is_split();
+        self.text.go_on();
+        setup.split(&mut self.text, was_split)?;
+        (self.has_finished, self.goes_on) = (false, !was_split);
+        Ok(())
     }
 
     /// Returns the number of bytes that are held back.
@@ -110,6 +145,16 @@ impl ChoiceStream {
     fn told_stop(&self, choice: &Choice, layout: &Layout) -> Option<Span> {
         choice.stop.clone().filter(|_| layout.calls == CallForm::Deltas && self.text.has_emitted_call())
     }
+
+    /// Notes the finish reason of a call, and the same reason where a server sends one again.
+    fn tell_stop(&mut self, choice: &Choice, layout: &Layout, edits: &mut Edits) -> memory::Result<()> {
+        let Some(stop) = self.told_stop(choice, layout) else { return Ok(()) };
+        if self.has_finished && !self.has_told_stop {
+            return Ok(());
+        }
+        self.has_told_stop = true;
+        edits.replace(stop, |out| append(out, TOLD_STOP))
+    }
 }
 
 /// An edit of an event in which the same choice comes again. If that choice then needs an extra chunk, which goes before
@@ -134,6 +179,8 @@ pub struct Choices {
     deferred: Vec<DeferredEdit>,
     /// The beginning of an extra chunk of the event, once one was needed.
     head: Vec<u8>,
+    /// Whether an event of the stream passed unread: it may have had content.
+    has_unread: bool,
 }
 
 impl Choices {
@@ -148,6 +195,7 @@ impl Choices {
             all: Vec::new(),
             deferred: Vec::new(),
             head: Vec::new(),
+            has_unread: false,
         }
     }
 
@@ -167,7 +215,9 @@ impl Choices {
     /// Returns the only choice of the chunk that was read last, if it continues a text that is to be split.
     pub fn only(&self) -> Option<&Choice> {
         match &self.read[..] {
-            [choice] if !choice.finishes && !choice.is_split && choice.part.is_none() => Some(choice),
+            [choice] if !choice.finishes && !choice.is_split && choice.part.is_none() && choice.beside.is_none() => {
+                Some(choice)
+            }
             _ => None,
         }
     }
@@ -182,14 +232,16 @@ impl Choices {
         self.read.is_empty()
     }
 
-    /// Returns whether the event that was read last ends its first choice.
-    pub fn is_finished(&self) -> bool {
-        self.read.first().is_some_and(|choice| choice.finishes)
+    /// Returns whether the event that was read last has all of its first choice.
+    pub fn is_whole(&self) -> bool {
+        let says = |choice: &Choice| choice.answers || choice.is_split || choice.part.is_some();
+        self.read.first().is_some_and(|choice| choice.finishes && says(choice))
     }
 
     /// Begins a new stream, whose first choice begins as that of the last stream did.
     pub fn begin_stream(&mut self) {
         self.all.truncate(1);
+        self.has_unread = false;
         if let Some(stream) = self.all.first_mut() {
             stream.text.scanner.reset();
             stream.begin(self.promotes);
@@ -206,7 +258,7 @@ impl Choices {
     /// Returns the stream of the first choice, which nearly every answer has.
     fn first(&mut self, setup: &Setup) -> Result<&mut ChoiceStream, Error> {
         if self.all.is_empty() {
-            push(&mut self.all, ChoiceStream::new(0, setup.scanner()?, self.promotes))?;
+            self.begin_choice(setup, 0)?;
         }
         Ok(&mut self.all[0])
     }
@@ -221,9 +273,16 @@ impl Choices {
         if self.all.len() == CHOICES {
             return Ok(None);
         }
-        let scanner = setup.scanner()?;
-        push(&mut self.all, ChoiceStream::new(index, scanner, self.promotes))?;
+        self.begin_choice(setup, index)?;
         Ok(Some(self.all.len() - 1))
+    }
+
+    fn begin_choice(&mut self, setup: &Setup, index: u64) -> Result<(), Error> {
+        let mut stream = ChoiceStream::new(index, setup.scanner()?, self.promotes);
+        if self.has_unread {
+            stream.promotion.close();
+        }
+        Ok(push(&mut self.all, stream)?)
     }
 
     /// Writes the held text of the choices that `due` names.
@@ -284,15 +343,21 @@ impl Choices {
         let Some(index) = choice.index else { return Ok(false) };
         let Some(stream) = self.find(setup, index)? else { return Ok(false) };
         let stream = &mut self.all[stream];
+        if stream.finishes_early(choice) {
+            return Ok(false);
+        }
+        stream.go_on(setup, choice)?;
         let was_over = stream.text.over;
         if was_over && stream.promotion.is_closed() {
+            stream.tell_stop(choice, self.layout, &mut scratch.edits)?;
             return Ok(false);
         }
         // A line of Ollama that is the first and the last of its answer is a body.
-        let is_body = !self.layout.has_list && choice.finishes && stream.text.scanner.offset() == 0;
+        let is_body = !self.layout.has_list && choice.finishes && stream.text.scanner.offset() == 0 && !stream.goes_on;
         scratch.parts.begin(is_body);
         stream.unwrap(setup, choice, event.data(), scratch)?;
         let Scratch { parts, edits, decoded, alone, .. } = &mut **scratch;
+        let was_split = stream.is_split();
         let text = &mut stream.text;
         let (data, line_end, layout, merges) = (event.data(), event.event.line_end, self.layout, self.merges);
         let is_read = !choice.is_split && !was_over;
@@ -307,7 +372,6 @@ impl Choices {
                 said = decode(&data[content.value.clone()], decoded)?;
                 setup.scan(text, Input::Feed(said), parts)?;
             }
-            let was_split = text.split.get().is_some();
             setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
             let has_calls = layout.calls != CallForm::Text && setup.has_calls();
             let is_left_alone = !setup.reads_behind && (!has_calls || text.has_own_calls);
@@ -325,7 +389,8 @@ impl Choices {
                 setup.scan(text, end, parts)?;
             }
             if choice.is_split && !was_split && !text.over {
-                setup.split(text)?;
+                setup.split(text, true)?;
+                stream.goes_on = false;
             }
         }
         if !stream.promotion.is_closed() {
@@ -372,9 +437,8 @@ impl Choices {
                 edits.replace(part, |_| Ok(()))?;
             }
         }
-        if let Some(stop) = stream.told_stop(choice, layout).filter(|_| !was_over) {
-            edits.replace(stop, |out| append(out, TOLD_STOP))?;
-        }
+        stream.tell_stop(choice, layout, edits)?;
+        stream.has_finished |= choice.finishes && !was_over;
         let Some(content) = content else { return Ok(false) };
         let whole = content.value.clone();
         let [first, others @ ..] = inside else {
@@ -417,6 +481,9 @@ impl Choices {
         for (at, choice) in read.iter().enumerate() {
             let again = read[at + 1..].iter().any(|later| later.index == choice.index);
             is_emptied = self.delta(context, choice, is_last && !again, again, event)?;
+            if let Some(beside) = &choice.beside {
+                self.message_beside(context, choice, beside, event.data())?;
+            }
         }
         self.read = read;
         let has_only_text =
@@ -437,6 +504,7 @@ impl Protocol for Choices {
     }
 
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
+        self.has_unread |= matches!(input, Input::Flush);
         self.release_some(context, input, |_| true)
     }
 
@@ -447,6 +515,7 @@ impl Protocol for Choices {
     /// Writes a body whose layout is known.
     fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
         chunk::read(raw, self.layout, true, self.field(), &mut self.read)?;
+        tokens::find(raw, &mut self.read);
         context.scratch.edits.clear();
         let read = mem::take(&mut self.read);
         read.iter().try_for_each(|choice| self.message(context, choice, raw))?;
@@ -458,6 +527,7 @@ impl Protocol for Choices {
 
     fn restart(&mut self, setup: &Setup) -> Result<(), Error> {
         self.all.truncate(1);
+        self.has_unread = false;
         if let Some(stream) = self.all.first_mut() {
             setup.rewind(&mut stream.text.scanner)?;
             stream.begin(self.promotes);

@@ -83,7 +83,7 @@ impl Message {
         let is_first = !mem::replace(&mut self.has_text, true) && !self.server.thinking;
         let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? }, true);
         if self.server.thinking {
-            setup.split(&mut text)?;
+            setup.split(&mut text, true)?;
         }
         text.has_own_calls = self.server.calls || !self.texts.is_empty();
         if !text.has_own_calls {

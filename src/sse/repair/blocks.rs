@@ -1,16 +1,50 @@
 //! Mends the blocks of Messages. Clients want one open block at a time, indexes that count from 0, a start before the first delta
 //! of a block, and its stop before the next start. Servers use an index twice, leave a start or a stop out, or open two blocks at
 //! once.
+//!
+//! A call whose arguments are not a whole object is not stopped, because more of them may come: the events of other blocks wait
+//! until they are whole, or until nothing can follow. If more waits than may, the blocks pass as they come, several open at once.
+//!
+//! A block whose text is blank waits, too: it is left out if another block follows, because the API refuses such a block when it
+//! comes back. Before anything else it passes as it came.
+
+use std::mem;
 
 use crate::Error;
-use crate::json::{Edits, Span, decimal};
-use crate::memory::{self, append_all, push};
+use crate::json::{Edits, Seen, Span, Syntax, decimal, decode, members, unescape};
+use crate::memory::{self, append_all, copy, push};
 use crate::sse::messages::{Fields, Kind, Part};
 
-/// The most blocks whose indexes are remembered.
+/// The most blocks whose indexes are remembered, and the most that wait.
 const BLOCKS: usize = 128;
 
+/// The most bytes of events that wait.
+const MOST_WAITING: usize = 1 << 20;
+
+/// The longest event of a block of blanks that waits.
+const MOST_BLANK: usize = 4096;
+
+const START: &str = "content_block_start";
 const STOP: &str = "content_block_stop";
+
+/// The lines before the data of an event.
+#[derive(Clone, Copy)]
+pub enum Before<'a> {
+    /// Those of the event that is read.
+    Own,
+    /// These, of an event that has waited.
+    Lines(&'a [u8]),
+    /// The name of an event that the server has left out, if events have one.
+    Name(Option<&'a str>),
+}
+
+/// The arguments of a call that is open.
+#[derive(Clone, Copy)]
+enum Arguments {
+    Begun(Syntax),
+    /// They cannot become JSON.
+    Faulty,
+}
 
 /// The kinds of text, of which a block has only one.
 #[derive(Clone, Copy, PartialEq)]
@@ -47,44 +81,263 @@ struct Open {
     server: u64,
     own: u64,
     text: Option<Text>,
+    /// The arguments so far of a call, if they are not whole.
+    arguments: Option<Arguments>,
+}
+
+/// The events of a block that waits: the lines before the data of each, and its data.
+struct Waiting {
+    server: u64,
+    events: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// A block of text that has only blanks so far.
+struct Blank {
+    server: u64,
+    /// The lines before the data of each of its events, and its data.
+    events: Vec<(Vec<u8>, Vec<u8>)>,
+    is_stopped: bool,
 }
 
 /// Mends the blocks of a stream.
 #[derive(Default)]
 pub struct Blocks {
+    /// The id of the message that is open, as it was written.
+    message: Vec<u8>,
+    blank: Option<Blank>,
+    left_out: bool,
+    /// The lines before the data of the event that is read.
+    lines: Vec<u8>,
     open: Option<Open>,
     next: u64,
-    /// The indexes of blocks that were open before.
+    /// The indexes of blocks that were open before, or that are open at once.
     closed: Vec<(u64, u64)>,
+    /// The blocks that wait, in the order of their first events, and the number of their bytes.
+    waiting: Vec<Waiting>,
+    waiting_len: usize,
+    /// The events have names.
+    is_named: bool,
+    /// More was to wait than may: several blocks are open at once.
+    overlaps: bool,
     edits: Edits,
     event: Vec<u8>,
 }
 
 impl Blocks {
-    /// Passes on the repaired form of an event: the event with its new index, and missing events before it, each with its type if
-    /// that is not the event's own. A stop of a block that is not open is left out, and so is an empty delta of another kind than
-    /// the open block.
+    /// Passes on the repaired form of an event: the event with its new index, and missing events before it. A stop of a block that is
+    /// not open is left out, and so is an empty delta of another kind than the open block. `names` are the lines before its data.
     pub fn mend(
         &mut self,
+        (raw, names): (&[u8], &[Span]),
         text: &[u8],
-        mut pass: impl FnMut(Option<&str>, &[u8]) -> Result<(), Error>,
+        mut pass: impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let fields = Fields::read(text);
-        let Some((server, at)) = fields.index.clone() else {
+        self.is_named = !names.is_empty();
+        self.lines.clear();
+        names.iter().try_for_each(|name| append_all(&mut self.lines, &[&raw[name.clone()], b"\n"]))?;
+        let Some((server, _)) = fields.index else {
             match fields.kind {
-                Kind::MessageStart => *self = Blocks::default(),
-                Kind::MessageDelta | Kind::MessageStop => self.stop(&mut pass)?,
-                _ => {}
+                Kind::MessageStart => {
+                    let id = message_id(text).map_or(&b""[..], |id| &text[id]);
+                    if !id.is_empty() && id == self.message {
+                        return Ok(());
+                    }
+                    self.release(&mut pass)?;
+                    *self = Blocks { message: copy(id)?, ..Blocks::default() };
+                }
+                Kind::MessageDelta | Kind::MessageStop => {
+                    self.release(&mut pass)?;
+                    self.stop(&mut pass)?;
+                    if fields.kind == Kind::MessageStop {
+                        self.message.clear();
+                    }
+                }
+                _ => self.release_blank(&mut pass)?,
             }
-            return pass(None, text);
+            return pass(Before::Own, text);
         };
+        let is_other = self.open.is_some_and(|open| open.arguments.is_some() && open.server != server);
+        if is_other && matches!(fields.kind, Kind::BlockStart | Kind::BlockDelta | Kind::BlockStop) {
+            if self.wait(server, text)? {
+                return Ok(());
+            }
+            self.overlap(&mut pass)?;
+        }
+        self.block(&fields, text, Before::Own, &mut pass)?;
+        // The blocks that have waited follow, up to one that others must wait for.
+        while self.open.is_none_or(|open| open.arguments.is_none()) && !self.waiting.is_empty() {
+            self.release_first(&mut pass)?;
+        }
+        Ok(())
+    }
+
+    /// Makes an event of a block of blanks wait, or passes on or leaves out the one that waits. Returns whether that is all.
+    fn holds(
+        &mut self,
+        fields: &Fields,
+        server: u64,
+        text: &[u8],
+        before: Before<'_>,
+        pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let said = Text::of(&fields.part, text);
+        let is_blank = said == Some(Text::Content) && has_blanks(text, fields.part.text.as_ref().map(|(_, text)| text));
+        let waits = match (&self.blank, self.open) {
+            (Some(blank), _) => {
+                let is_open = blank.server == server && !blank.is_stopped;
+                let has_room = blank.events.len() < BLOCKS && text.len() <= MOST_BLANK;
+                match fields.kind {
+                    Kind::BlockStop if !is_open => return Ok(true),
+                    Kind::BlockStop => has_room,
+                    Kind::BlockDelta if is_open && said == Some(Text::Content) => is_blank && has_room,
+                    Kind::BlockDelta if is_open && said.is_some() && !fields.part.says() => return Ok(true),
+                    Kind::BlockDelta if !is_open && said.is_none() && is_empty(text) => return Ok(true),
+                    Kind::BlockStart | Kind::BlockDelta if fields.kind == Kind::BlockStart || said.is_some() => {
+                        // Another block follows.
+                        (self.blank, self.left_out) = (None, true);
+                        is_blank && text.len() <= MOST_BLANK
+                    }
+                    _ => false,
+                }
+            }
+            (None, open) => {
+                let open = open.filter(|open| open.server == server && fields.kind == Kind::BlockDelta);
+                let begins = open.is_none_or(|open| open.text == Some(Text::Thinking) && fields.part.says());
+                let is_of_block = matches!(fields.kind, Kind::BlockStart | Kind::BlockDelta);
+                is_blank && begins && is_of_block && text.len() <= MOST_BLANK
+            }
+        };
+        if !waits {
+            self.release_blank(pass)?;
+            return Ok(false);
+        }
+        self.stop(pass)?;
+        let lines = match before {
+            Before::Own => copy(&self.lines)?,
+            Before::Lines(lines) => copy(lines)?,
+            Before::Name(_) => Vec::new(),
+        };
+        let blank = self.blank.get_or_insert(Blank { server, events: Vec::new(), is_stopped: false });
+        blank.is_stopped |= fields.kind == Kind::BlockStop;
+        push(&mut blank.events, (lines, copy(text)?))?;
+        Ok(true)
+    }
+
+    /// Returns how many events of a block of blanks wait.
+    pub fn blanks(&self) -> usize {
+        self.blank.as_ref().map_or(0, |blank| blank.events.len())
+    }
+
+    /// Returns whether a block of blanks was left out since this was asked last.
+    pub fn has_left_out(&mut self) -> bool {
+        mem::take(&mut self.left_out)
+    }
+
+    /// Passes on the block of blanks that waits.
+    pub fn release_blank(
+        &mut self,
+        pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for (lines, text) in self.blank.take().map_or_else(Vec::new, |blank| blank.events) {
+            self.whole_block(&Fields::read(&text), &text, Before::Lines(&lines), pass)?;
+        }
+        Ok(())
+    }
+
+    /// Makes an event of another block wait. Returns whether there is room for it.
+    fn wait(&mut self, server: u64, text: &[u8]) -> memory::Result<bool> {
+        let lines = copy(&self.lines)?;
+        let len = lines.len() + text.len();
+        let place = self.waiting.iter().position(|waiting| waiting.server == server);
+        if len > MOST_WAITING - self.waiting_len || place.is_none() && self.waiting.len() == BLOCKS {
+            return Ok(false);
+        }
+        self.waiting_len += len;
+        let event = (lines, copy(text)?);
+        match place {
+            Some(place) => push(&mut self.waiting[place].events, event)?,
+            None => {
+                let mut events = Vec::new();
+                push(&mut events, event)?;
+                push(&mut self.waiting, Waiting { server, events })?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Passes on the events of the block that has waited longest.
+    fn release_first(&mut self, pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        let Waiting { events, .. } = self.waiting.remove(0);
+        for (lines, text) in events {
+            self.waiting_len -= lines.len() + text.len();
+            self.block(&Fields::read(&text), &text, Before::Lines(&lines), pass)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether events wait.
+    pub fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Passes on all that waits, because nothing more of these blocks comes.
+    pub fn release(&mut self, pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        self.release_blank(pass)?;
+        while !self.waiting.is_empty() {
+            if self.open.is_some_and(|open| open.arguments.is_some()) {
+                self.stop(pass)?;
+            }
+            self.release_first(pass)?;
+        }
+        // One of them may be blank.
+        self.release_blank(pass)
+    }
+
+    /// Passes on all that waits, and from now on all blocks as they come.
+    fn overlap(&mut self, pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        self.overlaps = true;
+        self.close()?;
+        self.release(pass)
+    }
+
+    /// Passes on the repaired form of an event of a block, unless its block has only blanks so far.
+    fn block(
+        &mut self,
+        fields: &Fields,
+        text: &[u8],
+        before: Before<'_>,
+        pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match fields.index {
+            Some((server, _)) if !self.overlaps && self.holds(fields, server, text, before, pass)? => Ok(()),
+            _ => self.whole_block(fields, text, before, pass),
+        }
+    }
+
+    /// Passes on the repaired form of an event of a block.
+    fn whole_block(
+        &mut self,
+        fields: &Fields,
+        text: &[u8],
+        before: Before<'_>,
+        pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some((server, at)) = fields.index.clone() else { return pass(before, text) };
+        if self.overlaps {
+            if fields.kind == Kind::BlockStart {
+                self.begin(server, None, None);
+                self.close()?;
+            }
+            return self.renumber(text, &at, self.known(server), before, pass);
+        }
         let open = self.open.filter(|open| open.server == server);
         let said = Text::of(&fields.part, text);
         let fits = |open: &Open| said.is_none() || open.text.is_none() || open.text == said;
         let own = match (fields.kind, open) {
             (Kind::BlockStart, _) => {
-                self.stop(&mut pass)?;
-                self.begin(server, said)
+                self.stop(pass)?;
+                self.begin(server, said, arguments(&fields.part, text))
             }
             (Kind::BlockDelta, Some(open)) if fits(&open) => open.own,
             (Kind::BlockDelta, Some(_)) if !fields.part.says() => return Ok(()),
@@ -92,11 +345,13 @@ impl Blocks {
             (Kind::BlockDelta, _) => {
                 let Some(said) = said else {
                     // Other deltas, such as arguments: their call cannot be begun without its name.
-                    let own = self.closed.iter().rfind(|(closed, _)| *closed == server);
-                    return self.renumber(text, &at, own.map_or(server, |(_, own)| *own), &mut pass);
+                    if is_empty(text) {
+                        return Ok(());
+                    }
+                    return self.renumber(text, &at, self.known(server), before, pass);
                 };
-                self.stop(&mut pass)?;
-                let own = self.begin(server, Some(said));
+                self.stop(pass)?;
+                let own = self.begin(server, Some(said), None);
                 let (mut digits, event) = ([0; 20], &mut self.event);
                 let index = decimal(own, &mut digits);
                 memory::clear(event);
@@ -108,23 +363,44 @@ impl Blocks {
                     b"}",
                 ];
                 append_all(event, &start)?;
-                pass(Some("content_block_start"), event)?;
+                pass(Before::Name(self.is_named.then_some(START)), event)?;
                 own
             }
             (Kind::BlockStop, None) => return Ok(()),
-            _ => return pass(None, text),
+            _ => return pass(before, text),
         };
-        if fields.kind == Kind::BlockStop {
-            self.close()?;
+        match fields.kind {
+            Kind::BlockStop => self.close()?,
+            Kind::BlockDelta => self.see_arguments(text)?,
+            _ => {}
         }
-        self.renumber(text, &at, own, &mut pass)
+        self.renumber(text, &at, own, before, pass)
+    }
+
+    /// Takes note of a delta of the open block: its call's arguments may be whole now.
+    fn see_arguments(&mut self, text: &[u8]) -> memory::Result<()> {
+        let Some(Open { arguments: open @ Some(_), .. }) = &mut self.open else { return Ok(()) };
+        let (Some(piece), Some(Arguments::Begun(syntax))) = (piece(text), open.as_mut()) else { return Ok(()) };
+        let mut room = Vec::new();
+        let mut bytes = decode(&text[piece], &mut room)?.iter();
+        match bytes.find_map(|&byte| Some(syntax.step(byte)).filter(|seen| *seen != Seen::Inside)) {
+            None => {}
+            Some(Seen::Fault) => *open = Some(Arguments::Faulty),
+            Some(_) => *open = None,
+        }
+        Ok(())
+    }
+
+    /// Returns the index of a block that was open before.
+    fn known(&self, server: u64) -> u64 {
+        self.closed.iter().rfind(|(closed, _)| *closed == server).map_or(server, |(_, own)| *own)
     }
 
     /// Returns the index of a block that begins.
-    fn begin(&mut self, server: u64, text: Option<Text>) -> u64 {
+    fn begin(&mut self, server: u64, text: Option<Text>, arguments: Option<Arguments>) -> u64 {
         let own = self.next;
         self.next += 1;
-        self.open = Some(Open { server, own, text });
+        self.open = Some(Open { server, own, text, arguments });
         own
     }
 
@@ -137,14 +413,14 @@ impl Blocks {
     }
 
     /// Ends the block that is open.
-    fn stop(&mut self, pass: &mut impl FnMut(Option<&str>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    fn stop(&mut self, pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let Some(Open { own, .. }) = self.open else { return Ok(()) };
         self.close()?;
         memory::clear(&mut self.event);
         let index = &mut [0; 20];
         let stop: [&[u8]; 3] = [b"{\"type\":\"content_block_stop\",\"index\":", decimal(own, index).as_bytes(), b"}"];
         append_all(&mut self.event, &stop)?;
-        pass(Some(STOP), &self.event)
+        pass(Before::Name(self.is_named.then_some(STOP)), &self.event)
     }
 
     fn renumber(
@@ -152,17 +428,71 @@ impl Blocks {
         text: &[u8],
         at: &Span,
         own: u64,
-        pass: &mut impl FnMut(Option<&str>, &[u8]) -> Result<(), Error>,
+        before: Before<'_>,
+        pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let index = &mut [0; 20];
         let index = decimal(own, index).as_bytes();
         if text[at.clone()] == *index {
-            return pass(None, text);
+            return pass(before, text);
         }
         self.edits.clear();
         self.edits.replace(at.clone(), |out| memory::append(out, index))?;
         memory::clear(&mut self.event);
         self.edits.apply(text, 0..text.len(), Span::clone, &mut self.event)?;
-        pass(None, &self.event)
+        pass(before, &self.event)
     }
+}
+
+/// Returns whether a string has only blanks.
+fn has_blanks(text: &[u8], string: Option<&Span>) -> bool {
+    let mut is_blank = string.is_some();
+    if let Some(string) = string {
+        unescape(&text[string.start + 1..string.end - 1], |part| is_blank &= part.trim_ascii().is_empty());
+    }
+    is_blank
+}
+
+/// Returns where the id of a message is.
+fn message_id(text: &[u8]) -> Option<Span> {
+    string_in(text, b"message", b"id")
+}
+
+/// Returns the arguments of a call that begins, unless its start has them or it is none.
+fn arguments(block: &Part, text: &[u8]) -> Option<Arguments> {
+    let is_call = block.kind.clone().is_some_and(|kind| text[kind].ends_with(b"tool_use\""));
+    let mut has_input = false;
+    members(text, 0..text.len(), |name, _, value| {
+        if name == b"content_block" {
+            members(text, value, |name, _, value| {
+                has_input |= name == b"input" && text[value.start] == b'{' && text[value].len() > 2;
+            });
+        }
+    });
+    (is_call && !has_input).then_some(Arguments::Begun(Syntax::START))
+}
+
+/// Returns whether a delta is an empty piece of a call's arguments.
+fn is_empty(text: &[u8]) -> bool {
+    piece(text).is_some_and(|piece| text[piece].len() == 2)
+}
+
+/// Returns the string in a delta that is a piece of a call's arguments.
+fn piece(text: &[u8]) -> Option<Span> {
+    string_in(text, b"delta", b"partial_json")
+}
+
+/// Returns the string that is a member of an object that is itself a member.
+fn string_in(text: &[u8], object: &[u8], member: &[u8]) -> Option<Span> {
+    let mut string = None;
+    members(text, 0..text.len(), |name, _, value| {
+        if name == object {
+            members(text, value, |name, _, value| {
+                if name == member && text[value.start] == b'"' {
+                    string = Some(value);
+                }
+            });
+        }
+    });
+    string
 }

@@ -1,8 +1,10 @@
-//! Mends a chunk of chat completions: a reason to finish that the calls contradict, and thinking and content at once, of
-//! which some clients lose one. `members` puts the thinking and the content of a server into the shape that is asked for.
+//! Mends a chunk of chat completions: a reason to finish that the calls contradict, and thinking, content and a reason to finish at
+//! once, of which some clients lose one. `calls` mends its calls. `members` puts the thinking and the content of a server into the
+//! shape that is asked for.
 
+use super::calls::{self, Calls};
 use super::members::{Member, MemberKind, Wanted, reshape, write};
-use crate::json::{Edits, Reader, Span, name, whole_number};
+use crate::json::{Edits, Reader, Span, members, name, whole_number};
 use crate::memory::{self, push};
 use crate::sse::choices::{REASONING, says};
 use crate::sse::normalise::Shapes;
@@ -25,6 +27,11 @@ struct Choice {
     index: Option<u64>,
     /// The value of `finish_reason`.
     finish: Option<Span>,
+    /// Its `delta` is null.
+    null: Option<Span>,
+    /// The values of its calls, and of its function call.
+    calls: Option<Span>,
+    function: Option<Span>,
     /// It has calls in `tool_calls`, or one in `function_call`.
     has_calls: bool,
     has_function: bool,
@@ -35,13 +42,21 @@ struct Choice {
     is_reshaped: bool,
 }
 
-/// The part of a chunk that is sent as a chunk.
+/// The parts of a chunk that are sent as one chunk.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Portion {
-    All,
-    /// The thinking, before the rest.
-    Thinking,
-    Rest,
+pub struct Portion {
+    thinking: bool,
+    rest: bool,
+    end: bool,
+}
+
+impl Portion {
+    pub const ALL: Portion = Portion { thinking: true, rest: true, end: true };
+    pub const THINKING: Portion = Portion { thinking: true, rest: false, end: false };
+    const REST: Portion = Portion { thinking: false, rest: true, end: true };
+    const CONTENT: Portion = Portion { thinking: false, rest: true, end: false };
+    const TEXT: Portion = Portion { thinking: true, rest: true, end: false };
+    const END: Portion = Portion { thinking: false, rest: false, end: true };
 }
 
 /// The chunk that was read last, and the calls of its stream.
@@ -50,12 +65,15 @@ pub struct Chunk {
     wanted: Wanted,
     /// The indexes of the choices that have had a call, and whether it was in `tool_calls`.
     called: Vec<(u64, bool)>,
+    calls: Vec<(u64, Calls)>,
     choices: Vec<Choice>,
     /// The members of the deltas, and the replacements of some.
     members: Vec<Member>,
     made: Vec<u8>,
-    /// The values that only one of two portions may have.
-    once: Vec<Span>,
+    /// The values that only the portion with the end may have, and those of the text.
+    ends: Vec<Span>,
+    logprobs: Vec<Span>,
+    edits: Edits,
 }
 
 impl Chunk {
@@ -71,7 +89,8 @@ impl Chunk {
         memory::clear(&mut self.choices);
         memory::clear(&mut self.members);
         memory::clear(&mut self.made);
-        memory::clear(&mut self.once);
+        memory::clear(&mut self.ends);
+        memory::clear(&mut self.logprobs);
     }
 
     /// Reads the list of choices, whose texts are in their member `part`. `None`: it is not JSON, or there is no memory.
@@ -94,7 +113,7 @@ impl Chunk {
 
     /// Notes where the chunk's `usage` is.
     pub fn note_usage(&mut self, value: Span, memory: &mut memory::Result<()>) -> Option<()> {
-        note(&mut self.once, value, memory)
+        note(&mut self.ends, value, memory)
     }
 
     fn read_choice(
@@ -104,7 +123,7 @@ impl Chunk {
         reader: &mut Reader<'_>,
         memory: &mut memory::Result<()>,
     ) -> Option<()> {
-        let Chunk { wanted, choices, members, made, once, .. } = self;
+        let Chunk { wanted, choices, members, made, ends, logprobs, .. } = self;
         let choice = choices.last_mut()?;
         reader.object(|reader, key| match name(text, &key, &mut [0; 24]) {
             known if known == part && reader.peek() == Some(b'{') => {
@@ -117,8 +136,12 @@ impl Chunk {
                         b"content" => MemberKind::Content,
                         known => {
                             match known {
-                                b"tool_calls" => choice.has_calls |= says,
-                                b"function_call" => choice.has_function |= says,
+                                b"tool_calls" if says => {
+                                    (choice.has_calls, choice.calls) = (true, Some(value.clone()));
+                                }
+                                b"function_call" if says => {
+                                    (choice.has_function, choice.function) = (true, Some(value.clone()));
+                                }
                                 _ => {}
                             }
                             match REASONING.iter().position(|name| *name == known) {
@@ -145,21 +168,50 @@ impl Chunk {
             b"finish_reason" => {
                 let value = reader.value()?;
                 choice.finish = Some(value.clone());
-                note(once, value, memory)
+                note(ends, value, memory)
             }
-            b"logprobs" | b"stop_reason" => note(once, reader.value()?, memory),
+            b"stop_reason" => note(ends, reader.value()?, memory),
+            b"logprobs" => note(logprobs, reader.value()?, memory),
+            known if known == part && reader.peek() == Some(b'n') => {
+                choice.null = Some(reader.value()?);
+                Some(())
+            }
             _ => reader.value().map(drop),
         })
     }
 
-    /// Notes the calls of the chunk.
-    pub fn note_calls(&mut self) -> memory::Result<()> {
+    /// Notes the calls of the chunk, and mends them.
+    pub fn note_calls(&mut self, text: &[u8]) -> memory::Result<()> {
         for choice in self.choices.iter().filter(|choice| choice.has_calls || choice.has_function) {
             let Some(index) = choice.index else { continue };
             match self.called.iter().position(|(called, _)| *called == index) {
                 Some(at) => self.called[at].1 |= choice.has_calls,
                 None if self.called.len() < CHOICES => push(&mut self.called, (index, choice.has_calls))?,
                 None => {}
+            }
+            if let Some(calls) = &choice.calls {
+                let known = match self.calls.iter().position(|(known, _)| *known == index) {
+                    None if self.calls.len() == CHOICES => continue,
+                    None => {
+                        push(&mut self.calls, (index, Calls::default()))?;
+                        self.calls.len() - 1
+                    }
+                    Some(known) => known,
+                };
+                self.edits.clear();
+                self.calls[known].1.mend(text, calls.clone(), &mut self.edits)?;
+                remake(text, &mut self.members, calls, &mut self.edits, &mut self.made)?;
+            }
+            if let Some(function) = &choice.function {
+                let mut given = None;
+                members(text, function.clone(), |name, _, value| {
+                    if name == b"arguments" {
+                        given = Some(value);
+                    }
+                });
+                self.edits.clear();
+                calls::arguments(text, given.as_ref(), &mut self.edits)?;
+                remake(text, &mut self.members, function, &mut self.edits, &mut self.made)?;
             }
         }
         Ok(())
@@ -170,7 +222,8 @@ impl Chunk {
         let [choice @ Choice { index: Some(_), delta: Some(_), is_reshaped: false, .. }] = &self.choices[..] else {
             return None;
         };
-        let finishes = choice.finish.as_ref().is_some_and(|finish| says(text, finish));
+        // Even an empty reason is changed.
+        let finishes = choice.finish.as_ref().is_some_and(|finish| text[finish.clone()] != *b"null");
         if finishes || choice.has_calls || choice.has_function {
             return None;
         }
@@ -184,38 +237,52 @@ impl Chunk {
     }
 
     /// Returns the portions of a stream's chunk that are sent.
-    pub fn portions(&self) -> &'static [Portion] {
+    pub fn portions(&self, text: &[u8]) -> &'static [Portion] {
         let Wanted { repairs, merges, .. } = self.wanted;
         let splits = repairs || self.wanted.has(Shapes::CHUNKS) || self.wanted.has(Shapes::CONTENT);
         match &self.choices[..] {
-            [Choice { index: Some(_), delta: Some(_), members, .. }] if splits && !merges => {
+            [Choice { index: Some(_), delta: Some(_), members, finish, .. }] if splits && !merges => {
                 let members = &self.members[members.clone()];
                 let has = |is: fn(MemberKind) -> bool| members.iter().any(|member| member.says && is(member.kind));
-                match has(MemberKind::is_thinking) && has(|kind| kind == MemberKind::Content) {
-                    true => &[Portion::Thinking, Portion::Rest],
-                    false => &[Portion::All],
+                let (thinks, answers) = (has(MemberKind::is_thinking), has(|kind| kind == MemberKind::Content));
+                let ends = repairs && finish.as_ref().is_some_and(|finish| says(text, finish));
+                match (thinks, answers) {
+                    (true, true) if ends => &[Portion::THINKING, Portion::CONTENT, Portion::END],
+                    (true, true) => &[Portion::THINKING, Portion::REST],
+                    (true, false) | (false, true) if ends => &[Portion::TEXT, Portion::END],
+                    _ => &[Portion::ALL],
                 }
             }
-            _ => &[Portion::All],
+            _ => &[Portion::ALL],
         }
     }
 
     /// Notes the changes of a portion.
     pub fn mend(&self, text: &[u8], portion: Portion, edits: &mut Edits) -> memory::Result<()> {
-        for choice in self.choices.iter().filter(|choice| choice.is_reshaped || portion != Portion::All) {
+        let Portion { thinking, rest, end } = portion;
+        for choice in &self.choices {
             let Some(delta) = choice.delta.clone() else { continue };
-            let is_part = |kind: MemberKind| match portion {
-                Portion::All => true,
-                Portion::Thinking => kind.is_thinking() || kind == MemberKind::Role,
-                Portion::Rest => !kind.is_thinking() && kind != MemberKind::Role,
-            };
-            edits.replace(delta, |out| write(text, &self.members[choice.members.clone()], &self.made, is_part, out))?;
+            let members = &self.members[choice.members.clone()];
+            if choice.is_reshaped || !thinking || !rest {
+                let is_part = |kind: MemberKind| match kind.is_thinking() || kind == MemberKind::Role {
+                    true => thinking,
+                    false => rest,
+                };
+                edits.replace(delta, |out| write(text, members, &self.made, is_part, out))?;
+            } else {
+                let made = members.iter().filter_map(|member| Some((member.at.clone(), member.made.clone()?)));
+                made.into_iter().try_for_each(|(at, made)| edits.put(at, &[&self.made[made]]))?;
+            }
         }
-        if portion == Portion::Thinking {
-            return self.once.iter().try_for_each(|value| edits.put(value.clone(), &[b"null"]));
+        for (values, are_sent) in [(&self.ends, end), (&self.logprobs, rest)] {
+            values.iter().filter(|_| !are_sent).try_for_each(|value| edits.put(value.clone(), &[b"null"]))?;
         }
-        for choice in self.choices.iter().filter(|_| self.wanted.repairs) {
+        for choice in self.choices.iter().filter(|_| self.wanted.repairs && end) {
+            choice.null.iter().try_for_each(|null| edits.put(null.clone(), &[b"{}"]))?;
             let (Some(index), Some(finish)) = (choice.index, &choice.finish) else { continue };
+            if text[finish.clone()] == *b"\"\"" {
+                edits.put(finish.clone(), &[b"null"])?;
+            }
             let call = self.called.iter().find(|(called, _)| *called == index);
             let reason = match (&text[finish.clone()], call) {
                 (TOOL_CALLS | FUNCTION_CALL, None) if self.called.len() < CHOICES => STOP,
@@ -227,6 +294,25 @@ impl Chunk {
         }
         Ok(())
     }
+}
+
+/// Writes the member that has a value with its changes.
+fn remake(
+    text: &[u8],
+    members: &mut [Member],
+    value: &Span,
+    edits: &mut Edits,
+    made: &mut Vec<u8>,
+) -> memory::Result<()> {
+    let is_it = |member: &&mut Member| member.kind == MemberKind::Other && member.value == *value;
+    if edits.len() > 0
+        && let Some(member) = members.iter_mut().find(is_it)
+    {
+        let start = made.len();
+        edits.apply(text, member.at.clone(), Span::clone, made)?;
+        member.made = Some(start..made.len());
+    }
+    Ok(())
 }
 
 /// Adds to a list of a chunk's members. `None`: there is no memory.

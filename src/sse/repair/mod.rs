@@ -4,30 +4,36 @@
 //! change nothing more. If only the shape is wanted, `shape` leaves everything else in the events unchanged.
 
 mod blocks;
+mod calls;
 mod chunk;
 mod clean;
+mod items;
 mod members;
 mod object;
 mod shape;
 
 use std::mem;
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 
-use self::blocks::Blocks;
+use self::blocks::{Before, Blocks};
 use self::chunk::{Chunk, DELTA};
 use self::clean::Clean;
 use self::members::Wanted;
 use self::object::Object;
 use super::event::split_mark;
-use super::options::Options;
+use super::format::{self, Format};
+use super::options::{Formats, Options};
 use crate::Error;
-use crate::json::{Edits, Span, is_object};
+use crate::json::{Edits, Span, escape, is_json, is_object, members};
 use crate::memory::{self, append, append_all, push};
 pub use shape::Shaper;
 
 /// The longest id that is kept. Real ones have less than 100 bytes.
 const LONGEST_ID: usize = 4096;
+
+/// The fields of an event.
+const FIELDS: [&[u8]; 4] = [b"data", b"event", b"id", b"retry"];
 
 /// Mends the events of a stream.
 pub struct Repairer {
@@ -51,6 +57,8 @@ pub struct Repairer {
     /// The lines of the current event that have its name, and the values of those that have its data.
     names: Vec<Span>,
     data: Vec<Span>,
+    /// The errors of the current event, in lines that only some servers have.
+    errors: Vec<Span>,
     joined: Vec<u8>,
     /// The changes of the current event's data, and the data with them.
     edits: Edits,
@@ -79,6 +87,7 @@ impl Repairer {
             value: Vec::new(),
             names: Vec::new(),
             data: Vec::new(),
+            errors: Vec::new(),
             joined: Vec::new(),
             event: Vec::new(),
         }
@@ -101,8 +110,18 @@ impl Repairer {
     }
 
     /// Ends the stream. `raw` are its last bytes, which are not a whole event.
-    pub fn finish(&mut self, raw: &[u8], pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
-        self.mend(raw, true, pass)
+    pub fn finish(&mut self, raw: &[u8], mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
+        let mended = self.mend(raw, true, &mut pass)?;
+        Ok(self.release(pass)? || mended)
+    }
+
+    /// Passes on the events that wait, because no event can be before them. Returns whether there are any.
+    pub fn release(&mut self, mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
+        let mut blocks = mem::take(&mut self.blocks);
+        let waits = blocks.waits();
+        let done = blocks.release(&mut |before, value: &[u8]| self.pass_value(b"", &[], before, value, &mut pass));
+        self.blocks = blocks;
+        done.map(|()| waits)
     }
 
     fn mend(
@@ -111,14 +130,20 @@ impl Repairer {
         last: bool,
         mut pass: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        let (mut same, mut has_lines, mut written) = (true, false, 0);
+        let (mut same, mut has_lines, mut written, mut is_last) = (true, false, 0, false);
+        let held = self.blocks.blanks();
         let mut pass = |event: &[u8]| {
             same &= raw.get(written..).is_some_and(|rest| rest.starts_with(event));
             written += event.len();
+            is_last = event == raw;
             pass(event)
         };
         self.content = None;
         let mut at = self.begin(raw);
+        // A body, or an object over several lines.
+        let text = raw[at..].trim_ascii_end();
+        let is_object = text.starts_with(b"{") && is_object(text);
+        let is_body = is_object && !format::is_event(text);
         while at < raw.len() {
             let end = memchr2(b'\r', b'\n', &raw[at..]).map_or(raw.len(), |len| at + len);
             let line = at..end;
@@ -129,15 +154,20 @@ impl Repairer {
             has_lines |= !line.is_empty();
             match &raw[line.clone()] {
                 [] => self.end(raw, true, &mut pass)?,
-                [b':', ..] => {
+                bytes if bytes[0] == b':' || !self.over && (is_body || is_text(bytes, end < raw.len())) => {
                     self.comments = true;
+                    self.release_blank(&mut pass)?;
                     self.write(&[&raw[line], b"\n"], &mut pass)?;
                 }
+                bytes if bytes.starts_with(b"error:") => {
+                    push(&mut self.errors, line.start + b"error:".len()..line.end)?
+                }
+                bytes if is_bare(bytes) => push(&mut self.data, line)?,
                 bytes if is_field(bytes, b"event") => push(&mut self.names, line)?,
                 bytes if is_field(bytes, b"data") => {
                     let blank = bytes.get(b"data:".len()) == Some(&b' ');
                     let start = line.start + b"data:".len() + usize::from(blank);
-                    push(&mut self.data, start.min(line.end)..line.end)?;
+                    push(&mut self.data, inner_data(raw, start.min(line.end)..line.end))?;
                 }
                 _ => {}
             }
@@ -145,7 +175,13 @@ impl Repairer {
         if last {
             self.end(raw, false, &mut pass)?;
         }
-        let is_same = same && written == raw.len();
+        let is_same = match self.blocks.blanks() {
+            _ if self.blocks.has_left_out() => false,
+            // It waits, or what has waited has left before it.
+            now if now > held => written == 0,
+            _ if held > 0 => is_last,
+            _ => same && written == raw.len(),
+        };
         let content = self.content.take().filter(|_| is_same && raw.ends_with(b"\n"));
         self.clean.note(raw, content)?;
         // A blank line may be the second half of a line end, or end an event that had to wait for it.
@@ -198,7 +234,8 @@ impl Repairer {
         if mem::take(&mut self.comments) {
             pass(b"\n")?;
         }
-        let (names, data) = (mem::take(&mut self.names), mem::take(&mut self.data));
+        let (names, data, errors) =
+            (mem::take(&mut self.names), mem::take(&mut self.data), mem::take(&mut self.errors));
         let mut joined = mem::take(&mut self.joined);
         let values = || data.iter().map(|data| &raw[data.clone()]);
         match &data[..] {
@@ -218,16 +255,21 @@ impl Repairer {
                 }
                 if values().all(is_object) {
                     values().try_for_each(|value| self.value(raw, &names, value, whole, &mut pass))?;
-                } else if is_object(&joined) {
+                } else if is_object(&joined) || joined.trim_ascii() == b"[DONE]" {
                     self.value(raw, &names, &joined, whole, &mut pass)?;
                 } else if whole {
+                    self.release_blank(&mut pass)?;
                     self.begin_event(raw, &names)?;
                     values().try_for_each(|value| append_all(&mut self.event, &[b"data: ", value, b"\n"]))?;
                     self.end_event(&mut pass)?;
                 }
             }
         }
-        (self.names, self.data, self.joined) = (names, data, joined);
+        if !self.over {
+            errors.iter().try_for_each(|error| self.error(raw[error.clone()].trim_ascii(), &mut pass))?;
+        }
+        (self.names, self.data, self.errors, self.joined) = (names, data, errors, joined);
+        memory::clear(&mut self.errors);
         memory::clear(&mut self.names);
         memory::clear(&mut self.data);
         memory::clear(&mut self.joined);
@@ -248,6 +290,7 @@ impl Repairer {
             b"" => return self.comment(&[b":\n"], pass),
             [b':', ..] => return self.comment(&[b": ", trim_start(value, b": "), b"\n"], pass),
             b"[DONE]" => {
+                self.release(&mut *pass)?;
                 self.over = true;
                 return self.write(&[b"data: [DONE]\n\n"], pass);
             }
@@ -257,6 +300,7 @@ impl Repairer {
             if !whole {
                 return Ok(());
             }
+            self.release_blank(pass)?;
             self.begin_event(raw, names)?;
             append_all(&mut self.event, &[b"data: ", value, b"\n"])?;
             return self.end_event(pass);
@@ -267,10 +311,25 @@ impl Repairer {
         }
         if !object.is_chunk && !object.has_choices {
             if !object.is_of_message {
-                return self.pass_value(raw, names, None, value, pass);
+                if self.blocks.waits() && Format::of(value, Formats::ALL) == Some(Format::Error) {
+                    self.release(&mut *pass)?;
+                }
+                self.release_blank(pass)?;
+                if !object.is_of_responses {
+                    return self.pass_value(raw, names, Before::Own, value, pass);
+                }
+                let (mut edits, mut mended) = (mem::take(&mut self.edits), mem::take(&mut self.value));
+                edits.clear();
+                memory::clear(&mut mended);
+                items::mend(value, &mut edits)?;
+                edits.apply(value, 0..value.len(), Span::clone, &mut mended)?;
+                self.pass_value(raw, names, Before::Own, &mended, pass)?;
+                (self.edits, self.value) = (edits, mended);
+                return Ok(());
             }
             let mut blocks = mem::take(&mut self.blocks);
-            let done = blocks.mend(value, |kind, value| self.pass_value(raw, names, kind, value, pass));
+            let done =
+                blocks.mend((raw, names), value, |before, value| self.pass_value(raw, names, before, value, pass));
             self.blocks = blocks;
             return done;
         }
@@ -280,9 +339,10 @@ impl Repairer {
         {
             append(&mut self.id, &value[id.clone()])?;
         }
-        self.chunk.note_calls()?;
+        self.release_blank(pass)?;
+        self.chunk.note_calls(value)?;
         let (mut edits, mut mended) = (mem::take(&mut self.edits), mem::take(&mut self.value));
-        for &portion in self.chunk.portions() {
+        for &portion in self.chunk.portions(value) {
             edits.clear();
             memory::clear(&mut mended);
             if let Some(id) = object.id.as_ref().filter(|_| !self.id.is_empty()) {
@@ -292,30 +352,61 @@ impl Repairer {
                 let end = value.len() - 1;
                 edits.put(end..end, &[b",\"choices\":[]"])?;
             }
+            if let Some(choices) = &object.null_choices {
+                edits.put(choices.clone(), &[b"[]"])?;
+            }
             self.chunk.mend(value, portion, &mut edits)?;
             edits.apply(value, 0..value.len(), Span::clone, &mut mended)?;
-            self.pass_value(raw, names, None, &mended, pass)?;
+            self.pass_value(raw, names, Before::Own, &mended, pass)?;
         }
         (self.edits, self.value) = (edits, mended);
         Ok(())
     }
 
-    /// Passes on an event with this data. With `kind`, it is one that the server has left out, of this type.
+    /// Passes on a block of blanks that waits: the next event is of another kind.
+    fn release_blank(&mut self, pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        if self.blocks.blanks() == 0 {
+            return Ok(());
+        }
+        let mut blocks = mem::take(&mut self.blocks);
+        let done = blocks.release_blank(&mut |before, value: &[u8]| self.pass_value(b"", &[], before, value, pass));
+        self.blocks = blocks;
+        done
+    }
+
+    /// Passes on an event for the line of an error.
+    fn error(&mut self, error: &[u8], pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        self.release(&mut *pass)?;
+        let mut message = Vec::new();
+        escape(error, &mut message)?;
+        let mut has_error = false;
+        if is_object(error) {
+            members(error, 0..error.len(), |name, _, _| has_error |= name == b"error");
+        }
+        let parts: [&[u8]; 3] = match is_json(error) {
+            true if has_error => [b"", error, b""],
+            true => [b"{\"error\":", error, b"}"],
+            false => [b"{\"error\":{\"message\":\"", &message, b"\"}}"],
+        };
+        let [begin, error, end] = parts;
+        self.write(&[b"event: error\ndata: ", begin, error, end, b"\n\n"], pass)
+    }
+
+    /// Passes on an event with this data.
     fn pass_value(
         &mut self,
         raw: &[u8],
         names: &[Span],
-        kind: Option<&str>,
+        before: Before<'_>,
         value: &[u8],
         pass: &mut impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        match kind.filter(|_| !names.is_empty()) {
-            Some(kind) => {
-                memory::clear(&mut self.event);
-                append_all(&mut self.event, &[b"event: ", kind.as_bytes(), b"\n"])?;
-            }
-            None if kind.is_some() => memory::clear(&mut self.event),
-            None => self.begin_event(raw, names)?,
+        memory::clear(&mut self.event);
+        match before {
+            Before::Own => self.begin_event(raw, names)?,
+            Before::Lines(lines) => append(&mut self.event, lines)?,
+            Before::Name(Some(name)) => append_all(&mut self.event, &[b"event: ", name.as_bytes(), b"\n"])?,
+            Before::Name(None) => {}
         }
         append_all(&mut self.event, &[b"data: ", value, b"\n"])?;
         self.end_event(pass)
@@ -323,6 +414,7 @@ impl Repairer {
 
     /// Passes on a comment in the place of an event.
     fn comment(&mut self, line: &[&[u8]], pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        self.release_blank(pass)?;
         self.write(line, pass)?;
         pass(b"\n")
     }
@@ -347,6 +439,29 @@ impl Repairer {
 /// Returns whether a line has the field of this name.
 fn is_field(line: &[u8], name: &[u8]) -> bool {
     line.strip_prefix(name).is_some_and(|rest| matches!(rest, [] | [b':', ..]))
+}
+
+/// Returns the data of a line whose field name was written twice, or more often.
+fn inner_data(raw: &[u8], data: Span) -> Span {
+    let mut start = data.start;
+    while let Some(rest) = raw[start..data.end].trim_ascii_start().strip_prefix(b"data:") {
+        start = data.end - rest.len();
+    }
+    let text = raw[start..data.end].trim_ascii();
+    if start > data.start && (text == b"[DONE]" || is_object(text)) { start..data.end } else { data }
+}
+
+/// Returns whether a line is data whose field name was lost.
+fn is_bare(line: &[u8]) -> bool {
+    line.trim_ascii_end() == b"[DONE]" || line.starts_with(b"[ERROR]") || format::is_event(line)
+}
+
+/// Returns whether a line is text of a server that sends no events, such as a proxy's error. `has_end`: it is whole.
+fn is_text(line: &[u8], has_end: bool) -> bool {
+    let is_cut = !has_end && (line[0] == b'{' || FIELDS.iter().any(|name| name.starts_with(line)));
+    let is_object = line[0] == b'{' && is_object(line);
+    let is_plain = memchr(b':', line).is_none() && !FIELDS.contains(&line);
+    !is_cut && (is_plain || is_object) && !line.trim_ascii().is_empty() && !is_bare(line)
 }
 
 fn trim_start<'a>(mut text: &'a [u8], bytes: &[u8]) -> &'a [u8] {

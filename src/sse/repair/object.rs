@@ -12,6 +12,10 @@ pub struct Object {
     pub has_choices: bool,
     /// It belongs to Messages: it has the type of an event of that format.
     pub is_of_message: bool,
+    /// It is an event of Responses.
+    pub is_of_responses: bool,
+    /// Its choices are null.
+    pub null_choices: Option<Span>,
     /// The value of `id`, if it says something.
     pub id: Option<Span>,
 }
@@ -32,12 +36,14 @@ impl Object {
                     if reader.peek() == Some(b'[') {
                         return chunk.read_choices(text, part, reader, &mut memory);
                     }
-                    reader.value()?;
+                    let value = reader.value()?;
+                    object.null_choices = (text[value.clone()] == *b"null").then_some(value);
                 }
                 b"usage" => return chunk.note_usage(reader.value()?, &mut memory),
                 b"object" => object.is_chunk = text[reader.value()?] == *b"\"chat.completion.chunk\"",
                 b"type" => {
                     let value = &text[reader.value()?];
+                    object.is_of_responses = value.starts_with(b"\"response.");
                     object.is_of_message = value.starts_with(b"\"content_block_") || value.starts_with(b"\"message_");
                 }
                 b"id" => {

@@ -64,9 +64,9 @@ impl Shaper {
         self.event.read(rest)?;
         let data = self.event.data(rest);
         let is_chunk = Object::read(data, DELTA, &mut self.chunk)?.is_some_and(|object| object.has_choices);
-        let portions: &[Portion] = match self.chunk.portions() {
+        let portions: &[Portion] = match self.chunk.portions(data) {
             _ if !is_chunk => &[],
-            _ if last => &[Portion::All],
+            _ if last => &[Portion::ALL],
             portions => portions,
         };
         let mut changes = false;
@@ -78,7 +78,7 @@ impl Shaper {
                 memory::clear(&mut self.shaped);
                 let part = EventPart { raw: rest, part: 0..rest.len(), event: &self.event };
                 part.write(&mut self.edits, &mut self.shaped)?;
-                if portion == Portion::Thinking {
+                if portion == Portion::THINKING {
                     // A line feed that comes alone belongs to the other event.
                     append(&mut self.shaped, part.missing_end())?;
                 }
@@ -100,7 +100,7 @@ impl Shaper {
             return Ok(raw);
         }
         self.edits.clear();
-        self.chunk.mend(raw, Portion::All, &mut self.edits)?;
+        self.chunk.mend(raw, Portion::ALL, &mut self.edits)?;
         if self.edits.len() == 0 {
             return Ok(raw);
         }

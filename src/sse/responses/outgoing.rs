@@ -3,7 +3,7 @@
 use super::changes::put_number;
 use super::fields::Fields;
 use super::places::Places;
-use crate::json::{Edits, Span, decimal, escape};
+use crate::json::{self, Edits, Span, decimal, escape};
 use crate::memory::{self, append, append_all};
 use crate::sse::event::EventPart;
 use crate::sse::ids::Taken;
@@ -190,7 +190,9 @@ impl Outgoing {
         if let Some(number) = self.next {
             append_all(out, &[b",\"sequence_number\":", decimal(number, &mut [0; 20]).as_bytes()])?;
         }
+        let start = out.len();
         rest(out)?;
+        json::join_lines(&mut out[start..]);
         append_all(out, &[b"}", self.line_end, self.line_end])
     }
 
@@ -227,6 +229,7 @@ impl Outgoing {
                 }
             }
         }
+        json::join_lines(&mut edits.text);
         edits.apply(event.raw, event.part.clone(), Span::clone, out)?;
         edits.clear();
         Ok(())

@@ -6,13 +6,14 @@ use std::mem;
 use std::sync::Arc;
 
 use super::around::Sink;
+use super::rehearsal::Rehearsal;
 use crate::call_writer::{self, CallDelta, CallState, CallWriter, NotWhole, Tools, UnknownTool};
 use crate::calls::table::HeadRule;
 use crate::json::{Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::sse::ids::{self, Taken};
 use crate::sse::options::Options;
-use crate::{Channel, Dialect, Error, Event, Kind};
+use crate::{CallsInThinking, Channel, Dialect, Error, Event, Kind};
 
 /// The most bytes that wait in all choices together.
 pub const MOST_WAITING: usize = 4 << 20;
@@ -32,6 +33,8 @@ pub struct Settings {
     pub default_tools: Option<Arc<Tools>>,
     /// The call whose arguments each text is.
     pub start_call: Option<Arc<str>>,
+    /// Calls in the thinking wait until it is known whether they are meant.
+    pub may_rehearse: bool,
 }
 
 impl Settings {
@@ -42,6 +45,7 @@ impl Settings {
         Settings {
             default_tools: writing.tools.clone(),
             start_call: options.start_call.clone(),
+            may_rehearse: options.calls_in_thinking != CallsInThinking::Always,
             writing: writing.max_calls(max_calls),
         }
     }
@@ -61,6 +65,8 @@ pub enum Form {
 /// The calls of one choice.
 pub struct Calls {
     writer: CallWriter,
+    /// Those in the thinking, which may not be meant.
+    rehearsal: Option<Rehearsal>,
     region: Region,
     emitter: Emitter,
     /// Whether there are tools to call.
@@ -84,6 +90,8 @@ struct Region {
     has_emitted: bool,
     /// More has come than may wait. Until a call is emitted, only a call waits then.
     is_full: bool,
+    /// The length of the opener, if it is the last text that waits.
+    opener: usize,
     /// Text that waits.
     text: Vec<u8>,
     /// Stretches of it that belong to calls that will not be emitted.
@@ -135,6 +143,7 @@ impl Calls {
         writer.hold_without_limit(form != Form::Deltas);
         Ok(Calls {
             writer,
+            rehearsal: (settings.may_rehearse && may_emit).then(Rehearsal::default),
             region: Region::default(),
             emitter: Emitter {
                 id_prefix: copy_text(id_prefix)?,
@@ -167,23 +176,56 @@ impl Calls {
 
     /// Returns the number of bytes of the text that wait: here, or in the writer, or in both.
     pub fn waiting(&self) -> usize {
-        self.region.len().max(self.writer.held())
+        let rehearsed = self.rehearsal.as_ref().map_or(0, Rehearsal::len);
+        rehearsed + self.region.len().max(self.writer.held())
     }
 
     /// Returns whether the end of the stream would report something.
     pub fn is_inside(&self) -> bool {
-        self.region.is_open
+        self.region.is_open || self.rehearsal.as_ref().is_some_and(|rehearsal| rehearsal.len() > 0)
     }
 
     /// Takes the next event of the scanner. At most `room` bytes may wait.
     pub fn take(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
+        let room = self.own_room(room);
+        let Some(mut rehearsal) = self.rehearsal.take() else { return self.take_decided(event, room, out) };
+        let dialect = self.writer.dialect();
+        let begins_calls = match event.kind {
+            Kind::Open { rule, .. } if event.channel == Channel::Tool => {
+                call_writer::has_tables(dialect, rule) && (rule as usize) < dialect.compiled.spans.len()
+            }
+            _ => false,
+        };
+        let mut take = |event: &Event<'_>| self.take_decided(event, room, out);
+        let taken = rehearsal.take(event, begins_calls, room, &mut take);
+        self.rehearsal = Some(rehearsal);
+        taken
+    }
+
+    /// Returns the number of bytes that may wait here.
+    fn own_room(&self, room: usize) -> usize {
+        // The waiting text of a body is not more than the body.
+        let is_body = matches!(self.form, Form::Whole | Form::Objects { is_body: true });
+        if is_body { usize::MAX } else { room.min(self.max_held) }
+    }
+
+    /// Takes the end of the text: calls in the thinking that wait are meant, and a call that is not emitted yet will not be.
+    pub fn finish(&mut self, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
+        if let Some(mut rehearsal) = self.rehearsal.take() {
+            let room = self.own_room(room);
+            rehearsal.finish(&mut |event| self.take_decided(event, room, out))?;
+            self.rehearsal = Some(rehearsal);
+        }
+        self.release(out)
+    }
+
+    /// Takes the next event that is not one of a rehearsal.
+    fn take_decided(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         if event.channel != Channel::Tool {
             return Ok(out.take(event)?);
         }
-        // The waiting text of a body is not more than the body.
-        let is_body = matches!(self.form, Form::Whole | Form::Objects { is_body: true });
-        let room = if is_body { usize::MAX } else { room.min(self.max_held) };
         let region = &mut self.region;
+        let opener = mem::take(&mut region.opener);
         match event.kind {
             Kind::Open { rule, .. } => {
                 region.close(out)?;
@@ -192,7 +234,9 @@ impl Calls {
                 region.is_open = has_tables && self.may_emit;
                 region.is_message = has_tables && rule as usize == dialect.compiled.spans.len();
                 region.is_of_server = region.is_message && named_by_header(dialect).is_some();
-                region.take_marker(event.bytes, room, out)
+                region.take_marker(event.bytes, room, out)?;
+                region.opener = region.text.len();
+                Ok(())
             }
             Kind::Close(_) => {
                 region.take_marker(event.bytes, room, out)?;
@@ -214,7 +258,9 @@ impl Calls {
                 Ok(out.push_content(event.bytes)?)
             }
             Kind::Call { .. } if region.is_open => {
-                region.call = OpenCall::Waits(region.text.len());
+                // The opener that is the beginning of the call belongs to it.
+                let begin = if event.bytes.is_empty() { opener } else { 0 };
+                region.call = OpenCall::Waits(region.text.len() - begin);
                 self.part(event, room, out)
             }
             _ if region.call == OpenCall::None => region.take(event.bytes, room, out),
@@ -222,7 +268,15 @@ impl Calls {
         }
     }
 
-    /// Releases the waiting text: a call that is not emitted yet will not be.
+    /// Makes text of all that waits: no call will be emitted.
+    pub fn give_up(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
+        if let Some(rehearsal) = &mut self.rehearsal {
+            rehearsal.give_up(|text| out.push_content(text))?;
+        }
+        self.release(out)
+    }
+
+    /// Releases the waiting text: a call that is not emitted yet will not be. Those in the thinking continue to wait.
     pub fn release(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         if let OpenCall::Waits(_) = self.region.call {
             self.writer.drop_call();

@@ -6,6 +6,7 @@ mod around;
 mod bare;
 mod calls;
 mod parts;
+mod rehearsal;
 mod setup;
 mod stream;
 

@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use crate::json::{Span, decimal, escape};
+use crate::json::{Span, decimal, escape, join_lines};
 use crate::memory::{self, append, append_all, push};
 use crate::sse::options::Field;
 use crate::{Channel, Event, Kind};
@@ -241,8 +241,9 @@ impl Parts {
         append(out, b"\"")
     }
 
-    /// Writes a list of the whole calls that `runs` have.
+    /// Writes a list of the whole calls that `runs` have, on one line.
     pub fn write_objects(&self, runs: &[Run], out: &mut Vec<u8>) -> memory::Result<()> {
+        let start = out.len();
         let mut before = &b"["[..];
         for run in runs {
             let (RunKind::Object { index, .. }, Some([id, name, arguments])) = (run.kind, self.object(run)) else {
@@ -256,6 +257,7 @@ impl Parts {
             append_all(out, &[b"\",\"arguments\":", arguments, b"}}"])?;
             before = b",";
         }
+        join_lines(&mut out[start..]);
         append(out, b"]")
     }
 

@@ -90,10 +90,10 @@ impl Setup {
         Scanner::with_options(&self.dialect, &self.options.start(Start::Channel(Channel::Thinking)))
     }
 
-    /// Reads a text on as the content of a server that splits the thinking itself.
-    pub fn split(&self, text: &mut TextStream) -> Result<(), Error> {
+    /// Reads a text on as content. `is_by_server`: the server splits the thinking itself.
+    pub fn split(&self, text: &mut TextStream, is_by_server: bool) -> Result<(), Error> {
         text.split = TryBox::new(self.split_scanner()?)?;
-        text.moves_thinking = self.reads_behind;
+        text.moves_thinking = self.reads_behind || !is_by_server;
         Ok(())
     }
 

@@ -69,6 +69,16 @@ impl TextStream {
         self.around = TryBox::NONE;
     }
 
+    /// Continues a text that was over. A new scanner reads it, and the numbers of its calls continue.
+    pub fn go_on(&mut self) {
+        (self.over, self.was_answer, self.end_reason) = (false, false, EndReason::Unknown);
+    }
+
+    /// Returns whether it has calls without markers.
+    pub fn is_bare(&self) -> bool {
+        self.bare.get().is_some()
+    }
+
     /// Returns whether its calls are to be looked for, and are not yet.
     pub(super) fn needs_calls(&self) -> bool {
         !self.has_own_calls && self.calls.get().is_none()
@@ -85,7 +95,7 @@ impl TextStream {
         let out = &mut Sink { parts, around: self.around.get_mut().unwrap_or(nothing) };
         if let Some(calls) = self.calls.get_mut() {
             *waiting -= calls.waiting();
-            calls.release(out)?;
+            calls.give_up(out)?;
         }
         out.give_up_calls()?;
         (self.has_own_calls, self.calls, self.bare) = (true, TryBox::NONE, TryBox::NONE);
@@ -191,8 +201,10 @@ impl TextStream {
         let may_be_answer = !matches!(input, Input::Finish) && scanner.may_be_answer();
         out.parts.may_be_answer = Some(*was_answer || may_be_answer);
         if let Some(calls) = calls {
-            if !matches!(input, Input::Feed(_)) {
-                calls.release(out)?;
+            match input {
+                Input::Feed(_) => {}
+                Input::Flush => calls.release(out)?,
+                Input::ServerCall | Input::Finish => calls.finish(room, out)?,
             }
             *waiting += calls.waiting();
         }

@@ -46,12 +46,17 @@ struct Body<'a> {
     at: usize,
     tables: &'a [Table],
     closes: &'a dyn Fn(usize) -> bool,
-    /// The closers of the span as the file writes them, and all texts but those of a table that may come after a value, or
-    /// after the end of a call.
+    /// The closers of the span as the file writes them, and the texts with which text outside it begins.
     closers: Vec<String>,
-    follows: Vec<String>,
+    outside: Vec<String>,
+    /// The texts that end an answer: markers that are dropped, and closers of its message.
+    dropped: Vec<String>,
     /// A value of the call has ended without its closer.
     is_repaired: bool,
+    /// The index where the arguments of the call begin: its object, or the text after its head.
+    arguments: usize,
+    /// The number of brackets of the call's own kind that are open in the value that was read last, of a call in brackets.
+    nested: usize,
     /// The index of a closer that is a special token: no piece continues after it. The text ends with that closer.
     limit: Option<usize>,
     /// The index where a piece began, or was cut off, that continues after the limit.
@@ -124,12 +129,15 @@ impl Reading<'_> {
     }
 
     /// Returns whether an opener counts: it may do so only where a body begins after it.
-    pub(crate) fn counts_as_opener(&self, (_, end, opening): &(usize, usize, Opening)) -> bool {
-        let span = &self.dialect.spans[opening.rule];
+    pub(crate) fn counts_as_opener(&self, found: &(usize, usize, Opening)) -> bool {
+        let span = &self.dialect.spans[found.2.rule];
         let asks = span.sure.unwrap_or(true) || self.channel() == "thinking";
-        if span.calls.is_empty() || !asks {
-            return true;
-        }
+        span.calls.is_empty() || !asks || self.begins_call(found)
+    }
+
+    /// Returns whether a call begins after an opener.
+    pub(crate) fn begins_call(&self, (_, end, opening): &(usize, usize, Opening)) -> bool {
+        let span = &self.dialect.spans[opening.rule];
         let name = span.tag.as_ref().map(|_| opening.tag);
         let region = Region { name, ..Region::new(opening.rule, fixed(&span.channel)) };
         let closes = |at: usize| self.closes(&region, at, *end);
@@ -185,8 +193,9 @@ impl Reading<'_> {
         let special = (at..self.text.len()).find_map(|place| Some((place, self.special_closer(region, place, at)?)));
         let limit = special.map(|(place, _)| place);
         let text = special.map_or(self.text, |(place, len)| &self.text[..place + len]);
-        let (closers, follows) = self.around_calls(region);
-        let mut body = Body { limit, closers, follows, ..Body::new(text, at, tables, &closes) };
+        let (closers, outside) = self.around_calls(region);
+        let dropped = self.dropped_markers();
+        let mut body = Body { limit, closers, outside, dropped, ..Body::new(text, at, tables, &closes) };
         body.read(opener, named);
         let (end, out) = (body.at, body.out);
         for (piece, range) in out {
@@ -214,8 +223,8 @@ impl Reading<'_> {
         end
     }
 
-    /// Returns the closers of a region with tables, as texts, and with them all texts that may come after a call: its tables'
-    /// `begin` and `skip`, openers of tool spans, dropped markers.
+    /// Returns the closers of a region with tables, as texts, and the texts with which text outside it begins: openers of tool
+    /// spans, and beginnings of headers.
     fn around_calls(&self, region: &Region) -> (Vec<String>, Vec<String>) {
         let spans = &self.dialect.spans;
         let of_tag = |tag: &Tag, front: &str| -> Vec<String> {
@@ -226,7 +235,7 @@ impl Reading<'_> {
             true => tools().find(|span| !span.calls.is_empty()),
             false => spans.get(region.rule),
         };
-        let (mut closers, mut follows) = (Vec::new(), Vec::new());
+        let (mut closers, mut outside) = (Vec::new(), Vec::new());
         match (own, &self.dialect.header) {
             (Some(span), _) => {
                 closers.extend(span.close.iter().cloned());
@@ -234,21 +243,21 @@ impl Reading<'_> {
             }
             (None, Some(header)) => {
                 closers.extend(header.close.iter().cloned());
-                follows.extend(header.begin.iter().cloned());
+                outside.extend(header.begin.iter().cloned());
             }
             (None, None) => {}
         }
-        follows.extend(closers.iter().cloned());
-        for table in self.tables(region) {
-            follows.extend([&table.begin].into_iter().chain(&table.skip).cloned());
-        }
         for span in tools() {
-            follows.extend(span.open.iter().cloned());
-            follows.extend(span.tag.iter().flat_map(|tag| of_tag(tag, "<")));
+            outside.extend(span.open.iter().cloned());
+            outside.extend(span.tag.iter().flat_map(|tag| of_tag(tag, "<")));
         }
+        (closers, outside)
+    }
+
+    fn dropped_markers(&self) -> Vec<String> {
         let dropped = [&self.dialect.drop, &self.dialect.drop_ends, &self.dialect.drop_last];
-        follows.extend(dropped.into_iter().flatten().map(|dropped| dropped.marker().to_string()));
-        (closers, follows)
+        let of_message = self.dialect.header.iter().flat_map(|header| &header.close);
+        dropped.into_iter().flatten().map(|dropped| dropped.marker().to_string()).chain(of_message.cloned()).collect()
     }
 
     /// Returns the table that takes its name from the header before, and that name. `Err` where the header names no call.
@@ -262,7 +271,10 @@ impl Reading<'_> {
             What::Attribute { name, value, .. } if name == wanted.as_bytes() => Some(value.clone()),
             _ => None,
         });
-        let value = field.filter(|value| !value.is_empty()).ok_or(())?;
+        let is_end = |what: &What| matches!(what, What::Attribute { name, .. } if name == b"end");
+        // A header that broke off names no call.
+        let is_whole = self.events[open..].iter().any(|event| is_end(&event.what));
+        let value = field.filter(|value| is_whole && !value.is_empty()).ok_or(())?;
         let prefix = table.prefix.iter().find(|prefix| value.starts_with(prefix.as_bytes()));
         if table.need_prefix && prefix.is_none() {
             return Err(());
@@ -294,11 +306,79 @@ fn is_of_plain_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
 }
 
+/// A place in the rest of a call that broke: how many of its brackets are open, and the quote of the string that is.
+struct Rest<'a> {
+    table: &'a Table,
+    depth: usize,
+    quote: Option<&'a str>,
+    is_escaped: bool,
+}
+
+impl<'a> Rest<'a> {
+    /// Returns the place before the arguments of a call.
+    fn new(table: &'a Table) -> Rest<'a> {
+        Rest { table, depth: 0, quote: None, is_escaped: false }
+    }
+
+    fn may_begin(&self) -> bool {
+        self.table.body != "tags" && self.depth == 0 && self.quote.is_none()
+    }
+
+    /// Passes a byte, or a raw quote, and returns the number of bytes. `by_line`: a string ends with its line.
+    fn step(&mut self, text: &[u8], by_line: bool) -> usize {
+        let raw = self.table.raw_quote.as_str();
+        let quotes: Vec<&str> = match self.table.body.as_str() {
+            "tags" => return 1,
+            "literal" if raw.is_empty() => vec!["\"", "'"],
+            "literal" => vec![raw, "\""],
+            _ => vec!["\""],
+        };
+        let (open, close) = match self.table.body.as_str() {
+            "literal" => (self.table.open.as_bytes()[0], self.table.close.as_bytes()[0]),
+            _ => (b'{', b'}'),
+        };
+        let here = quotes.into_iter().find(|quote| text.starts_with(quote.as_bytes()));
+        let is_escaped = std::mem::take(&mut self.is_escaped);
+        match (self.quote, text[0]) {
+            (_, b'\n') if by_line => self.quote = None,
+            (Some(_), _) if is_escaped => {}
+            (Some(quote), b'\\') if quote != raw => self.is_escaped = true,
+            (Some(quote), _) if here == Some(quote) => {
+                self.quote = None;
+                return quote.len();
+            }
+            (Some(_), _) => {}
+            (None, _) if here.is_some() => {
+                self.quote = here;
+                return here.unwrap().len();
+            }
+            (None, byte) if byte == open => self.depth += 1,
+            (None, byte) if byte == close => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        1
+    }
+}
+
 impl<'a> Body<'a> {
     fn new(text: &'a [u8], at: usize, tables: &'a [Table], closes: &'a dyn Fn(usize) -> bool) -> Body<'a> {
-        let (closers, follows, out) = (Vec::new(), Vec::new(), Vec::new());
+        let (closers, outside, dropped, out) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let is_repaired = false;
-        Body { text, at, tables, closes, closers, follows, is_repaired, limit: None, crossed: None, out }
+        Body {
+            text,
+            at,
+            tables,
+            closes,
+            closers,
+            outside,
+            dropped,
+            is_repaired,
+            arguments: at,
+            nested: 0,
+            limit: None,
+            crossed: None,
+            out,
+        }
     }
 
     // ---- looking
@@ -584,7 +664,7 @@ impl<'a> Body<'a> {
             } else if let Some(len) = self.skipped() {
                 self.framing(len);
             } else {
-                self.opaque("", 1);
+                self.opaque();
             }
             // Framing between calls that continues after the limit.
             self.at = self.crossed.take().unwrap_or(self.at);
@@ -603,15 +683,48 @@ impl<'a> Body<'a> {
         longest.or((blank(byte) || self.tables.iter().any(is_between)).then_some(1))
     }
 
-    /// Reports text outside calls: `least` bytes, and the text up to the next closer or `begin`, or through an `end`.
-    fn opaque(&mut self, end: &str, least: usize) {
-        let mut at = self.at + least;
+    /// Reports text outside calls: a byte, and the text up to the next closer or `begin`.
+    fn opaque(&mut self) {
+        let mut at = self.at + 1;
         while at < self.text.len() && !(self.closes)(at) && !self.begins_at(at) {
-            if self.is(at, end) {
-                at += end.len();
+            at += 1;
+        }
+        self.tell(Piece::Text, at);
+    }
+
+    /// Reports the rest of a call that broke: through the bracket that closes it or its `end`, or up to a closer. A call begins in it only
+    /// where none of its brackets is open.
+    fn broken(&mut self, table: &Table) {
+        self.over(MALFORMED, 0);
+        let mut rest = Rest::new(table);
+        if table.body == "literal" {
+            rest.depth = 1 + self.nested;
+        } else {
+            let mut at = self.arguments;
+            while at < self.at {
+                at += rest.step(&self.text[at..], false);
+            }
+            (rest.quote, rest.is_escaped) = (None, false);
+        }
+        let mut at = self.at;
+        while at < self.text.len() {
+            let is_string = rest.quote.is_some();
+            let is_closed = if is_string { self.closes_broken(at) } else { (self.closes)(at) };
+            if is_closed || rest.may_begin() && self.begins_at(at) {
                 break;
             }
-            at += 1;
+            if !is_string && self.is(at, &table.end) {
+                at += table.end.len();
+                break;
+            }
+            let was_open = rest.depth > 0;
+            at += rest.step(&self.text[at..], true);
+            if was_open && rest.depth == 0 && table.end.is_empty() {
+                while at < self.text.len() && !(self.closes)(at) && !self.begins_at(at) {
+                    at += 1;
+                }
+                break;
+            }
         }
         self.tell(Piece::Text, at);
     }
@@ -619,13 +732,13 @@ impl<'a> Body<'a> {
     fn call(&mut self, number: usize, begin: usize, name: Option<Vec<u8>>) {
         let tables = self.tables;
         let table = &tables[number];
-        self.is_repaired = false;
+        (self.is_repaired, self.nested) = (false, 0);
+        self.arguments = self.at;
         self.tell(Piece::Begin(number), self.at + begin);
         let parts = self.parts(table, name);
         if let Some(at) = self.crossed.take() {
             self.at = at;
-            self.over(MALFORMED, 0);
-            return self.opaque(&table.end, 0);
+            return self.broken(table);
         }
         match parts {
             Ok(()) => {}
@@ -633,10 +746,7 @@ impl<'a> Body<'a> {
                 self.over(END, 0);
                 self.tell(Piece::Text, self.text.len());
             }
-            Err(_) => {
-                self.over(MALFORMED, 0);
-                self.opaque(&table.end, 0);
-            }
+            Err(_) => self.broken(table),
         }
     }
 
@@ -651,6 +761,7 @@ impl<'a> Body<'a> {
                 self.tell(piece, end);
             }
         }
+        self.arguments = self.at;
         match table.body.as_str() {
             "json" => self.json(table),
             "tags" if table.nested => self.elements(table),
@@ -775,7 +886,8 @@ impl<'a> Body<'a> {
 
     fn json(&mut self, table: &Table) -> Step {
         let byte = self.next()?;
-        if !(self.closes)(self.at) && !self.is(self.at, &table.end) {
+        let ends = if table.end.is_empty() { (self.closes)(self.at) } else { self.is(self.at, &table.end) };
+        if !ends {
             if byte != b'{' {
                 return Err(Stop::Bad);
             }
@@ -891,6 +1003,17 @@ impl<'a> Body<'a> {
                 return self.ended(table);
             }
             self.framing(table.key[0].len());
+            // The opener may come again, after blanks too if the key ends somewhere.
+            loop {
+                let blanks = match self.find(self.at, &table.key[1], WORD) {
+                    Some(_) => self.blanks_at(self.at, usize::MAX),
+                    None => 0,
+                };
+                if !self.is(self.at + blanks, &table.key[0]) {
+                    break;
+                }
+                self.framing(blanks + table.key[0].len());
+            }
             let key = self.word(&table.key[1], Call::Key)?;
             if let Some([begin, end]) = &table.kind {
                 if has_gaps {
@@ -920,7 +1043,7 @@ impl<'a> Body<'a> {
     }
 
     /// Reports a value and its end: a closer that counts, or text that may follow a value, or a closer that is misspelt. After
-    /// a closer that does not count, the value must end with one that does.
+    /// a closer that does not count, the value must end with one that does, or with the end of the call.
     fn tag_value(&mut self, table: &Table, close: &str, key: &[u8]) -> Step {
         let cdata = "<![CDATA[";
         if table.cdata && self.is(self.at, cdata) {
@@ -932,9 +1055,11 @@ impl<'a> Body<'a> {
             self.tell(Piece::Call(Call::ValueEnd { is_repaired: false }), self.at + closer.len());
             return Ok(());
         }
+        let start = self.at;
         if self.is(self.at, &table.framing.after_open) {
             self.framing(table.framing.after_open.len());
         }
+        let is_framed = !table.framing.after_open.is_empty() || !table.framing.before_close.is_empty();
         let (begin, before) = (self.at, &table.framing.before_close);
         let mut has_closer = false;
         for at in begin..self.text.len() {
@@ -944,8 +1069,11 @@ impl<'a> Body<'a> {
                 return Ok(());
             }
             has_closer |= is_closer;
-            let (before, end) = match self.ends_without_closer(table, at) {
+            let is_line = self.text[start..at].ends_with(b"\n");
+            let is_recovered = !has_closer && is_framed && is_line && self.is_plain_key(table, at);
+            let (before, end) = match is_recovered || self.is_over(table, at) {
                 true => ("\n", Some(at)),
+                false if has_closer => (before.as_str(), None),
                 false => (before.as_str(), self.misspelt_closer(table, close, key, at)),
             };
             match end {
@@ -983,36 +1111,153 @@ impl<'a> Body<'a> {
         self.is(at, literal) || literal.as_bytes().starts_with(rest)
     }
 
-    /// Returns whether something may come at `at` that follows a call.
-    fn follows_at(&self, at: usize) -> bool {
-        let is_over = at == self.text.len();
-        let is_here = |literal: &String| !literal.is_empty() && self.is_or_begins(at, literal);
-        is_over || (self.closes)(at) || self.follows.iter().any(is_here)
+    /// Returns whether one of these literals is at `at`, or begins there and the text ends inside it.
+    fn begins_one_of<'b>(&self, at: usize, literals: impl IntoIterator<Item = &'b String>) -> bool {
+        literals.into_iter().any(|literal| !literal.is_empty() && self.is_or_begins(at, literal))
+    }
+
+    /// Returns whether the text at `at` may follow a call. Any text may follow the span's closer after a call that has all of its
+    /// markers.
+    fn follows_call(&self, at: usize, is_whole: bool) -> bool {
+        self.is_or_follows_skip(at, &|at| {
+            let is_closed = match is_whole {
+                true => (self.closes)(at) || self.begins_one_of(at, &self.closers),
+                false => self.is_last_closer(at, &|at| self.is_outside(at)),
+            };
+            let begins = self.tables.iter().map(|table| &table.begin);
+            is_closed || self.begins_one_of(at, begins) || self.is_outside(at)
+        })
+    }
+
+    /// Returns whether `is_here` holds at `at`, or after framing between calls, or the text ends inside that.
+    fn is_or_follows_skip(&self, at: usize, is_here: &dyn Fn(usize) -> bool) -> bool {
+        let is_skipped = |skip: &String| match self.is(at, skip) {
+            true => self.comes(at + skip.len(), is_here),
+            false => at < self.text.len() && self.is_or_begins(at, skip),
+        };
+        is_here(at) || self.tables.iter().flat_map(|table| &table.skip).any(is_skipped)
+    }
+
+    /// Returns whether text outside the span is at `at`, or the answer ends.
+    fn is_outside(&self, at: usize) -> bool {
+        self.begins_one_of(at, &self.outside) || self.ends_answer(at)
+    }
+
+    /// Returns whether the text ends at `at`, or in or after a marker there that is dropped.
+    fn ends_answer(&self, at: usize) -> bool {
+        let ends = |marker: &String| match self.is(at, marker) {
+            true => self.comes(at + marker.len(), |at| at == self.text.len()),
+            false => self.is_or_begins(at, marker),
+        };
+        at == self.text.len() || self.dropped.iter().any(ends)
+    }
+
+    /// Returns whether a closer is at `at`, followed by text for which `ends` holds; or a closer of another span.
+    fn is_last_closer(&self, at: usize, ends: &dyn Fn(usize) -> bool) -> bool {
+        let is_own = self.comes(at, |at| self.closers.iter().any(|closer| self.is(at, closer)));
+        let is_header = self.outside.iter().any(|literal| self.is(at, literal));
+        (self.closes)(at) && !is_own && !is_header || self.is_last_own_closer(at, ends)
+    }
+
+    /// Returns the same of a closer of the span itself.
+    fn is_last_own_closer(&self, at: usize, ends: &dyn Fn(usize) -> bool) -> bool {
+        let is_cut = at < self.text.len()
+            && self.closers.iter().any(|closer| !self.is(at, closer) && self.is_or_begins(at, closer));
+        let is_last = |closer: &String| self.is(at, closer) && self.comes(at + closer.len(), ends);
+        is_cut || (self.closes)(at) && self.closers.iter().any(is_last)
+    }
+
+    /// Returns whether a closer at `at` counts in a string of a call that broke.
+    fn closes_broken(&self, at: usize) -> bool {
+        let follows =
+            |at: usize| at == self.text.len() || self.begins_one_of(at, self.outside.iter().chain(&self.dropped));
+        self.is_last_own_closer(at, &follows)
     }
 
     /// Returns whether a call continues or ends at `at`, as it may after a value's closer.
-    fn goes_on_after(&self, table: &Table, at: usize) -> bool {
-        let own = [&table.key[0], &table.value[1], &table.end].into_iter().filter(|literal| !literal.is_empty());
-        let own: Vec<&String> = own.collect();
-        self.comes(at, |at| self.follows_at(at) || own.iter().any(|literal| self.is_or_begins(at, literal)))
+    fn goes_on_at(&self, table: &Table, at: usize) -> bool {
+        let is_whole = table.end.is_empty();
+        self.begins_one_of(at, [&table.end]) || self.follows_call(at, is_whole) || self.is_written_key(table, at)
     }
 
-    /// Returns whether a value ends at `at` although its closer is missing: where a key follows, or the call ends.
-    fn ends_without_closer(&self, table: &Table, at: usize) -> bool {
-        let [open, close] = &table.key;
-        if self.is(at, open) {
-            let from = at + open.len();
-            let key = &self.text[from..];
-            let len = key.iter().take_while(|&&byte| is_of_plain_key(byte)).count();
-            if (1..=len.min(KEY)).any(|len| self.is(from + len, close)) {
-                return true;
+    /// Returns the same for after blanks at `at`, or after the value's closer written again.
+    fn goes_on_after(&self, table: &Table, at: usize) -> bool {
+        let close = &table.value[1];
+        let again = |at: usize| {
+            self.is(at, close) && self.comes(at + close.len(), |at| self.goes_on_at(table, at))
+                || at < self.text.len() && !self.is(at, close) && self.is_or_begins(at, close)
+        };
+        self.comes(at, |at| self.goes_on_at(table, at) || again(at))
+    }
+
+    /// Returns whether a key is at `at`, with all text before its value, or the text ends inside that.
+    fn is_written_key(&self, table: &Table, at: usize) -> bool {
+        let first = table.key[0].as_bytes()[0];
+        match self.key_at(table, at, WORD, &|byte| byte != b'\n' && byte != first) {
+            Ok(is_key) => is_key,
+            Err(Stop::Cut) => true,
+            Err(Stop::Bad) => false,
+        }
+    }
+
+    /// Returns whether a key without surprises is at `at`, with all text before its value.
+    fn is_plain_key(&self, table: &Table, at: usize) -> bool {
+        matches!(self.key_at(table, at, KEY, &is_of_plain_key), Ok(true))
+    }
+
+    /// Returns whether a key of at most `most` of these bytes is at `at`, with all text before its value. `Stop::Cut` where the text
+    /// ends inside that.
+    fn key_at(&self, table: &Table, at: usize, most: usize, may_have: &dyn Fn(u8) -> bool) -> Step<bool> {
+        let whole = |at: usize, literal: &str| match self.is(at, literal) {
+            true => Ok(at + literal.len()),
+            false if self.is_or_begins(at, literal) => Err(Stop::Cut),
+            false => Err(Stop::Bad),
+        };
+        let from = whole(at, &table.key[0])?;
+        let mut at = from;
+        let mut end = whole(at, &table.key[1]);
+        while let Err(Stop::Bad) = end {
+            if at - from == most || !may_have(self.byte(at).ok_or(Stop::Cut)?) {
+                return Ok(false);
+            }
+            at += 1;
+            end = whole(at, &table.key[1]);
+        }
+        let is_blank = self.text[from..at].iter().all(|&byte| blank(byte));
+        at = end?;
+        if is_blank || table.value[0].is_empty() {
+            return Ok(!is_blank);
+        }
+        let gap = |at: usize| match self.blanks_at(at, BLANKS) {
+            _ if !table.key[1].ends_with('>') => Ok(at),
+            blanks if blanks < BLANKS && at + blanks == self.text.len() => Err(Stop::Cut),
+            blanks => Ok(at + blanks),
+        };
+        if let Some([open, close]) = &table.kind {
+            at = gap(at)?;
+            match whole(at, open) {
+                Ok(word) => match self.find(word, close, WORD) {
+                    Some(end) => at = end + close.len(),
+                    None if self.text.len() < word + WORD + close.len() => return Err(Stop::Cut),
+                    None => return Ok(false),
+                },
+                Err(Stop::Cut) => return Err(Stop::Cut),
+                Err(Stop::Bad) => {}
             }
         }
-        let is_over = |end: &String| self.is(at, end) && self.comes(at + end.len(), |at| self.follows_at(at));
-        match table.end.is_empty() {
-            false => is_over(&table.end),
-            true => (self.closes)(at) && self.closers.iter().any(is_over),
+        whole(gap(at)?, &table.value[0]).map(|_| true)
+    }
+
+    /// Returns whether the call ends at `at` although the closer of the value before is missing: only the end of the answer says so.
+    fn is_over(&self, table: &Table, at: usize) -> bool {
+        let ends = |at: usize| self.ends_answer(at);
+        if !table.end.is_empty() {
+            let is_last = |at: usize| ends(at) || self.is_last_closer(at, &ends);
+            let is_end = |at: usize| self.is_or_follows_skip(at, &is_last);
+            return self.is(at, &table.end) && self.comes(at + table.end.len(), is_end);
         }
+        let closes = |closer: &String| self.is(at, closer) && self.comes(at + closer.len(), ends);
+        (self.closes)(at) && self.closers.iter().any(closes)
     }
 
     /// Returns the end of a misspelt closer at `at` after which a value must have ended.
@@ -1032,7 +1277,13 @@ impl<'a> Body<'a> {
         if is_plain && self.text[at..].starts_with(&own) {
             ends.push(at + own.len());
         }
-        let counts = |end: &usize| self.comes(*end, |at| (self.closes)(at) || self.ends_without_closer(table, at));
+        let has_ended = |at: usize| {
+            let is_line = self.text[..at].ends_with(b"\n");
+            self.is_last_closer(at, &|at| self.ends_answer(at))
+                || self.is_over(table, at)
+                || is_line && self.is_plain_key(table, at)
+        };
+        let counts = |end: &usize| self.comes(*end, has_ended);
         ends.into_iter().find(counts)
     }
 
@@ -1136,6 +1387,7 @@ impl<'a> Body<'a> {
         let raw = &table.raw_quote;
         let mut open: Vec<u8> = Vec::new();
         let (begin, mut at) = (self.at, self.at);
+        self.nested = 0;
         while let Some(byte) = self.byte(at) {
             let is_raw = self.is(at, raw);
             if is_raw || byte == b'"' || byte == b'\'' && raw.is_empty() {
@@ -1167,6 +1419,7 @@ impl<'a> Body<'a> {
                 return Err(Stop::Bad);
             }
             open.extend(closer);
+            self.nested = open.iter().filter(|&&close| close == table.close.as_bytes()[0]).count();
             at += 1;
             if open.is_empty() && b")]}".contains(&byte) {
                 self.value(at);

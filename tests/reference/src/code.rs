@@ -12,13 +12,55 @@ pub(crate) struct Code {
     pub(crate) block: Option<(u8, usize)>,
     /// The name of a tag of which the line has spoken, and not yet of its closer.
     pub(crate) mentioned: Option<String>,
+    /// The block has nothing but blanks so far.
+    pub(crate) new_block: bool,
+    /// The line has a call that is text, because it is in a sentence.
+    pub(crate) sentence: bool,
 }
 
 impl Code {
     /// Returns the place after text that ended with this byte.
     pub(crate) fn after(last: u8) -> Code {
         let line = if last == b'\n' { vec![] } else { vec![b'.'] };
-        Code { line, block: None, mentioned: None }
+        Code { line, block: None, mentioned: None, new_block: false, sentence: false }
+    }
+}
+
+/// An answer in JSON that has begun, and has not ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Json {
+    /// Brackets that are open.
+    depth: usize,
+    pub(crate) in_string: bool,
+    escaped: bool,
+    /// It began in a code block.
+    in_block: bool,
+}
+
+impl Json {
+    /// Returns the position after the first bracket.
+    pub(crate) fn begin(in_block: bool) -> Json {
+        Json { depth: 1, in_string: false, escaped: false, in_block }
+    }
+
+    /// Passes a byte. Returns none at the end of the answer: its last bracket, or the end of its code block.
+    pub(crate) fn after(mut self, byte: u8, in_block: bool) -> Option<Json> {
+        if byte == b'\n' {
+            (self.in_string, self.escaped) = (false, false);
+        } else if self.escaped {
+            self.escaped = false;
+        } else if self.in_string {
+            self.escaped = byte == b'\\';
+            self.in_string = byte != b'"';
+        } else {
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth -= 1,
+                _ => {}
+            }
+        }
+        (self.depth > 0 && (in_block || !self.in_block)).then_some(self)
     }
 }
 

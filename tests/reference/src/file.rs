@@ -84,6 +84,8 @@ pub struct Span {
     #[serde(default, rename = "call")]
     pub calls: Vec<Call>,
     pub sure: Option<bool>,
+    #[serde(default)]
+    pub lenient: bool,
 }
 
 /// The form of calls in a span, or in the bodies of a header.
@@ -238,8 +240,6 @@ pub struct Framing {
     pub after_open: String,
     pub before_close: String,
     pub after_close: String,
-    /// As much of `after_close` as there is.
-    pub partial: bool,
 }
 
 #[derive(Deserialize, Clone, Debug)]
@@ -279,6 +279,7 @@ pub struct Route {
     pub when: BTreeMap<String, Values>,
     pub channel: String,
     pub write: Option<String>,
+    pub calls: Option<bool>,
 }
 
 /// The values of a field.
@@ -365,7 +366,7 @@ impl Dialect {
             one_of("guard", &Some(guard.clone()), &["fences", "inline"])?;
         }
         for span in &self.spans {
-            one_of("where", &span.place, &["anywhere", "start", "lead", "closed"])?;
+            one_of("where", &span.place, &["anywhere", "start", "lead"])?;
             one_of("again", &span.again, &["absorb", "drop", "text"])?;
             one_of("stray_close", &span.stray_close, &["text", "drop", "reclassify"])?;
             one_of("ends", &span.ends, &["thinking"])?;
@@ -421,7 +422,7 @@ impl Dialect {
                 header.begin.iter().chain(&header.end).chain(&header.close).chain(header.keys.values()).cloned(),
             );
         }
-        let own: Vec<String> = own.iter().map(|marker| marker.to_ascii_lowercase()).collect();
+        let own: Vec<String> = own.iter().map(|marker| self.folded(marker)).collect();
         let one_begins_the_other = |a: &str, b: &str| a.starts_with(b) || b.starts_with(a);
         let is_free = |name: &&str| {
             let (open, close) = (format!("<{name}>"), format!("</{name}>"));
@@ -434,7 +435,19 @@ impl Dialect {
             };
             own.iter().all(is_apart)
         };
-        ["think", "thinking", "thought"].into_iter().filter(is_free).collect()
+        let cases = ["THINK", "THINKING", "THOUGHT", "Think", "Thinking", "Thought"];
+        let names = ["think", "thinking", "thought"].into_iter().chain(cases.into_iter().filter(|_| !self.folds()));
+        names.filter(is_free).collect()
+    }
+
+    /// Returns whether markers count in any ASCII case.
+    pub(crate) fn folds(&self) -> bool {
+        self.case.as_deref() == Some("ascii")
+    }
+
+    /// Returns a marker as it is compared.
+    pub(crate) fn folded(&self, marker: &str) -> String {
+        if self.folds() { marker.to_ascii_lowercase() } else { marker.to_string() }
     }
 
     /// Returns the channels (and `header`) that a text of this dialect may start in.

@@ -1,10 +1,11 @@
 //! Finds the marker that begins at one position of the whole text, if one counts there. It reads the text and the open spans;
 //! it changes nothing, and examines a position as often as it is asked.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::code::{Code, FenceLine, Hidden, in_code_span, in_fence_info};
+use crate::code::{Code, FenceLine, Hidden, Json, in_code_span, in_fence_info};
 use crate::events::{Event, blank, space};
 use crate::file::{Dialect, Dropped, Route, Tag};
 
@@ -22,6 +23,8 @@ pub(crate) struct Region {
     pub(crate) from_start: bool,
     /// A body of the header rule.
     pub(crate) body: bool,
+    /// No call is in the message, as its header says.
+    pub(crate) addressed: bool,
     /// The tag that opened it in place of the dialect's own marker.
     pub(crate) lead: Option<&'static str>,
     /// Its opener ended a thinking.
@@ -44,6 +47,7 @@ impl Region {
             name: None,
             from_start: false,
             body: false,
+            addressed: false,
             lead: None,
             ended_thinking: false,
             fresh: true,
@@ -92,17 +96,23 @@ pub(crate) struct Reading<'a> {
     pub(crate) prompt_closed: bool,
     /// The part of the text that is the prompt's.
     pub(crate) prompt: usize,
-    /// Where a closer of the thinking ended last.
-    pub(crate) behind: Option<usize>,
     /// No span and no reclassifying yet.
     pub(crate) alone: bool,
     /// No span has ended yet, and nothing was reclassified.
     pub(crate) first: bool,
     /// The thinking that the text starts in was guessed, and no opener of it came.
     pub(crate) guessed: bool,
+    /// The tag of which the text has spoken last.
+    pub(crate) spoken_of: Option<String>,
+    /// Thinking has ended.
+    pub(crate) has_closed: bool,
     pub(crate) code: Code,
     /// The text around the open tool call.
     pub(crate) around: Code,
+    /// The answer in JSON that the content is.
+    pub(crate) json: Option<Json>,
+    /// A call at the place that was looked at is one that only a sentence has.
+    pub(crate) sentence: Cell<bool>,
 }
 
 /// A marker at a position: the framing before it, the marker itself, and its effect.
@@ -153,6 +163,8 @@ pub(crate) struct Opening {
     pub(crate) decode: bool,
     pub(crate) self_closing: bool,
     pub(crate) body: bool,
+    /// No call is in the message, as its header says.
+    pub(crate) addressed: bool,
     /// The thinking around it continues.
     pub(crate) pauses: bool,
 }
@@ -167,6 +179,7 @@ impl Opening {
             decode: false,
             self_closing: false,
             body: false,
+            addressed: false,
             pauses: false,
         }
     }
@@ -247,6 +260,24 @@ impl Reading<'_> {
         Hidden::No
     }
 
+    /// Returns whether the next byte is in a string of an answer in JSON: openers, and tags of the thinking, are text there.
+    fn in_json_string(&self, at: usize) -> bool {
+        self.json.is_some_and(|json| json.in_string) && self.text[at] != b'\n'
+    }
+
+    /// Returns whether an opener is one that only a sentence has: the family does not write it, and a blank and other text come
+    /// before it on its line, or another such call.
+    fn in_sentence(&self, at: usize, rule: usize) -> bool {
+        let is_special = self.special.is_some_and(|special| special.contains(&at));
+        if !self.dialect.spans[rule].lenient || self.channel() != "content" || is_special {
+            return false;
+        }
+        let text = &self.text[self.line_from.min(at)..at];
+        let line = text.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+        let after_blank = line.last().is_some_and(|&last| blank(last) && last != b'\r');
+        (after_blank || self.code.sentence) && !line.iter().all(|&byte| blank(byte))
+    }
+
     pub(crate) fn line_end(&self, at: usize) -> usize {
         let length = self.text[at..].iter().position(|&byte| byte == b'\n');
         length.map_or(self.text.len(), |length| at + length + 1)
@@ -285,11 +316,15 @@ impl Reading<'_> {
         let marker = String::from_utf8_lossy(&self.text[at..found.end]).to_string();
         let line = &self.text[self.line_from.min(at)..at];
         // The end of a prompt counts.
-        let next = self.text.get(found.end).copied().filter(|_| found.end != self.prompt);
+        let known = if found.end <= self.prompt { self.prompt } else { self.text.len() };
+        let after = &self.text[found.end..known];
+        let next = after.first().copied();
         let last = line.last().copied();
         let quote = |byte: u8| b"'\"`".contains(&byte);
-        let bracket = |byte: u8| b"([{".contains(&byte);
+        let emphasis = |byte: u8| b"*_".contains(&byte);
         let line_end = |byte: u8| byte == b'\n' || byte == b'\r';
+        let space = |byte: u8| blank(byte) && !line_end(byte);
+        let bracket = |byte: u8| b"([{".contains(&byte);
         match &found.does {
             Does::Close { rule, own } if self.channel() == "thinking" => {
                 let is_fence =
@@ -301,21 +336,25 @@ impl Reading<'_> {
                 let span = &self.dialect.spans[opening.rule];
                 let by_call = !span.calls.is_empty() && span.sure != Some(false);
                 let word = marker.strip_prefix('<')?.strip_suffix('>')?;
-                let letters = word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c));
-                if by_call || !letters || !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                if by_call || !is_word(word) {
                     return None;
                 }
-                let space = |byte: u8| blank(byte) && !line_end(byte);
-                let next = next?;
+                let generic = self.dialect.folds() && last.is_some_and(|last| last.is_ascii_alphanumeric());
+                let generic = generic && word.chars().any(|c| c.is_ascii_uppercase());
+                let next = if generic { next.unwrap_or(b'.') } else { next? };
                 let behind = space(next) || quote(next) || b"()[]{}.,;:!?-/".contains(&next);
                 let opening_marks = ["“", "‘", "„", "‚", "«", "‹", "「", "『", "（", "【", "《", "〈"];
                 let opens = last.is_some_and(|last| quote(last) || bracket(last))
                     || opening_marks.iter().any(|mark| line.ends_with(mark.as_bytes()));
-                let is_prose = last.is_some_and(space) && behind || opens && !line_end(next);
+                let emphasised = last.is_some_and(emphasis) && last == Some(next);
                 let name = match &span.tag {
                     Some(tag) => tag.names[opening.tag].clone(),
                     None => word.to_string(),
                 };
+                let closer = format!("</{name}>");
+                let pair = found.end + closer.len() <= known && self.literal(found.end, &closer);
+                let behind = behind || pair;
+                let is_prose = generic || last.is_some_and(space) && behind || opens && !line_end(next) || emphasised;
                 is_prose.then_some(Some(name))
             }
             Does::Drop if self.channel() == "content" && self.is_dropped_token(at..found.end) => {
@@ -329,13 +368,28 @@ impl Reading<'_> {
                 (is_prose && !is_cut && !self.lead).then(|| self.code.mentioned.clone())
             }
             Does::DropCloser { .. } | Does::Reclassify { .. } | Does::Drop if self.channel() == "content" => {
-                let name = self.code.mentioned.as_ref()?;
-                let fold = |text: &str| match self.dialect.case.as_deref() {
-                    Some("ascii") => text.to_ascii_lowercase(),
-                    _ => text.to_string(),
+                let fold = |text: &str| self.dialect.folded(text);
+                let spoken_of = self.spoken_of.as_ref().filter(|_| self.has_closed);
+                if let Some(name) = self.code.mentioned.as_ref().or(spoken_of)
+                    && let Some(rest) = fold(&marker).strip_prefix(&fold(&format!("</{name}")))
+                    && (rest == ">" || rest.starts_with(':'))
+                {
+                    return Some(None);
+                }
+                let word = marker.strip_prefix("</")?.strip_suffix('>')?;
+                // After nothing but blanks it is an extra one.
+                if self.closed || !is_word(word) {
+                    return None;
+                }
+                if self.is_quoted(last, found.end) {
+                    return Some(None);
+                }
+                let continues = match after {
+                    [next, ..] if b".,;:!?)]}".contains(next) => true,
+                    [first, second, ..] => space(*first) && second.is_ascii_alphabetic(),
+                    _ => false,
                 };
-                let rest = fold(&marker).strip_prefix(&fold(&format!("</{name}")))?.to_string();
-                (rest == ">" || rest.starts_with(':')).then_some(None)
+                (last.is_some_and(space) && continues).then_some(None)
             }
             _ => None,
         }
@@ -350,7 +404,7 @@ impl Reading<'_> {
     /// Returns whether a closer that ends at `end` is quoted: the same mark comes before and after it, and no letter or digit
     /// then.
     fn is_quoted(&self, before: Option<u8>, end: usize) -> bool {
-        let Some(mark) = before.filter(|mark| b"'\"`".contains(mark)) else { return false };
+        let Some(mark) = before.filter(|mark| b"'\"`*_".contains(mark)) else { return false };
         let next = |at: usize| self.text.get(at).copied();
         // The end of a prompt counts, whatever comes after the prompt.
         let is_cut = (end..=end + 1).contains(&self.prompt);
@@ -433,6 +487,20 @@ impl Reading<'_> {
                 // A fence inside a fence is a line of its text.
                 let absorbs = absorbs && span.fence.is_none();
                 let absorbs = absorbs && (region.fresh || span.again.as_deref() == Some("drop"));
+                // A line break may come first where texts start inside.
+                let starts = region.from_start
+                    && self.dialect.start.as_deref() == Some("thinking")
+                    && matches!(span.place.as_deref(), None | Some("anywhere"));
+                let begins_line = starts
+                    && region.fresh
+                    && span.channel == "thinking"
+                    && span.again.as_deref() != Some("drop")
+                    && span.framing.before_open.is_empty();
+                let broken = |literal: &&String| begins_line && self.framed(at, "\n", literal, span.special) == Some(1);
+                if absorbs && let Some(literal) = span.open.iter().find(broken) {
+                    let does = Does::Absorb { rule: Some(rule) };
+                    return Some(Found { before: 1, end: at + 1 + literal.len(), does });
+                }
                 if absorbs && let Some((before, end, _)) = self.opener(at, rule) {
                     let does = Does::Absorb { rule: Some(rule) };
                     return Some(Found { before, end, does });
@@ -508,13 +576,14 @@ impl Reading<'_> {
     fn opener_in_thinking(&self, at: usize, region: &Region) -> Option<Found> {
         let hidden = self.hidden(at) == Hidden::InSpan;
         for (rule, span) in self.dialect.spans.iter().enumerate().filter(|_| !hidden) {
-            // Framing never precedes an implied close. The span that it ends makes room.
+            // Framing precedes an implied close only if the answer ends the thinking. The span that it ends makes room.
             if span.ends.as_deref() == Some(region.channel)
                 && (self.open.len() <= DEEPEST || span.channel != "content")
-                && let Some((0, end, opening)) = self.new_block(at, rule)
+                && let Some((before, end, opening)) = self.new_block(at, rule)
+                && (before == 0 || span.channel == "content")
             {
                 let does = Does::Open(opening);
-                return Some(Found { before: 0, end, does });
+                return Some(Found { before, end, does });
             }
             if region.channel == "thinking"
                 && span.channel == "content"
@@ -537,7 +606,8 @@ impl Reading<'_> {
 
     fn in_content(&self, at: usize) -> Option<Found> {
         let hidden = self.hidden(at);
-        for (rule, span) in self.dialect.spans.iter().enumerate() {
+        let in_string = self.in_json_string(at);
+        for (rule, span) in self.dialect.spans.iter().enumerate().filter(|_| !in_string) {
             // A block does not hide a tool call.
             let counts = match hidden {
                 Hidden::No => true,
@@ -555,11 +625,11 @@ impl Reading<'_> {
         if hidden != Hidden::No {
             return None;
         }
-        if let Some((name, end)) = self.leading_tag(at) {
+        if let Some((name, end)) = self.leading_tag(at).filter(|_| !in_string) {
             return Some(Found { before: 0, end, does: Does::Lead { name } });
         }
         // After nothing but blanks a closer is an extra one, elsewhere a stray one.
-        for rule in self.of_channel("thinking") {
+        for rule in self.of_channel("thinking").into_iter().filter(|_| !in_string) {
             let span = &self.dialect.spans[rule];
             // A fence's closer is a fence line like any other out here.
             if span.fence.is_some() {
@@ -616,6 +686,9 @@ impl Reading<'_> {
         if let Some(end) = dropped.filter(|&end| !self.closes_as(&self.text[at..end])) {
             return Some(Found { before: 0, end, does: Does::Drop });
         }
+        if in_string {
+            return None;
+        }
         // A header ends the body around it, but is allowed in a wrapper.
         let deeper = self.open.last().is_some_and(|region| !region.body);
         if deeper && self.open.len() >= DEEPEST {
@@ -646,10 +719,7 @@ impl Reading<'_> {
         if let Some(header) = &dialect.header {
             others.extend(header.begin.iter().chain(&header.end).chain(header.keys.values()).cloned());
         }
-        let fold = |text: &String| match dialect.case.as_deref() {
-            Some("ascii") => text.to_ascii_lowercase(),
-            _ => text.clone(),
-        };
+        let fold = |text: &String| dialect.folded(text);
         let meets = |a: &String, b: &String| a.starts_with(b.as_str()) || b.starts_with(a.as_str());
         !forms.iter().map(fold).any(|form| others.iter().map(fold).any(|other| meets(&form, &other)))
     }
@@ -661,7 +731,15 @@ impl Reading<'_> {
         if self.spent[rule] {
             return None;
         }
+        let is_addressed = self.open.last().is_some_and(|region| region.addressed);
+        if is_addressed && self.dialect.spans[rule].channel == "tool" {
+            return None;
+        }
         let found = self.opener(at, rule)?;
+        if self.in_sentence(at, rule) {
+            self.sentence.set(self.begins_call(&found));
+            return None;
+        }
         self.counts_as_opener(&found).then_some(found)
     }
 
@@ -671,7 +749,6 @@ impl Reading<'_> {
             None | Some("anywhere") => true,
             Some("start") => at == 0,
             Some("lead") => self.lead,
-            Some("closed") => self.behind == Some(at),
             Some(other) => panic!("where = {other}"),
         };
         if !counts {
@@ -1123,6 +1200,7 @@ impl Reading<'_> {
         let channel = route.map_or("content", |route| fixed(&route.channel));
         let mut opening = Opening::plain(self.dialect.spans.len(), tag, channel);
         opening.body = true;
+        opening.addressed = route.is_some_and(|route| route.calls == Some(false));
         for (name, range) in fields {
             let range = range.start - begin..range.end - begin;
             opening.attributes.push((name.into_bytes(), range));
@@ -1171,4 +1249,10 @@ fn reference(text: &[u8]) -> Option<(char, usize)> {
     }
     let character = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
     (character != '\0').then_some((character, begin + length + 1))
+}
+
+/// Returns whether it is the name of a tag without blanks and attributes.
+fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c))
 }

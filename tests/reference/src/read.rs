@@ -1,9 +1,10 @@
 //! Reads a whole text from its first byte to its last: the effect of each marker, and its events.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::code::{Code, block_after};
+use crate::code::{Code, Json, block_after};
 use crate::events::{END, Event, IMPLIED, MARKER, Part, What, blank, joined, joined_with_calls};
 use crate::file::{Dialect, Framing};
 use crate::markers::{Does, Found, Opening, Reading, Region, Stray, decoded, fixed};
@@ -109,12 +110,15 @@ fn begin<'a>(
         line_from: 0,
         prompt_closed: false,
         prompt,
-        behind: None,
         alone: true,
         first: true,
         guessed: false,
+        spoken_of: None,
+        has_closed: false,
         code: Code::default(),
         around: Code::default(),
+        json: None,
+        sentence: Cell::new(false),
     }
 }
 
@@ -139,18 +143,23 @@ impl Reading<'_> {
             } else if let Some(rule) = self.bare(at) {
                 at = self.open_bare(at, rule);
                 self.line_from = at;
+                self.code.sentence = false;
             } else if let Some(found) = self.marker(at) {
                 if let Does::Prose { name } = found.does {
                     self.push_text(at..at + 1);
                     if self.channel() == "content" {
+                        self.spoken_of = name.clone().or(self.spoken_of.take());
                         self.code.mentioned = name;
                     }
                     at += 1;
                 } else {
                     at = self.apply(at, found);
                     self.line_from = at;
+                    self.code.sentence = false;
                 }
+                self.sentence.set(false);
             } else {
+                self.code.sentence |= self.sentence.take();
                 self.push_text(at..at + 1);
                 at += 1;
             }
@@ -181,14 +190,13 @@ impl Reading<'_> {
         let begin = at + before;
         self.leading = self.leads && end <= self.prompt;
         let in_thinking = self.channel() == "thinking";
-        let closes = match &does {
-            Does::Close { .. } | Does::End { .. } => in_thinking,
-            Does::DropCloser { .. } | Does::Reclassify { .. } => true,
-            Does::Open(opening) => opening.channel == "thinking" && opening.self_closing,
-            _ => false,
-        };
-        self.behind = closes.then_some(end);
         if end <= self.prompt {
+            let closes = match &does {
+                Does::Close { .. } | Does::End { .. } => in_thinking,
+                Does::DropCloser { .. } | Does::Reclassify { .. } => true,
+                Does::Open(opening) => opening.channel == "thinking" && opening.self_closing,
+                _ => false,
+            };
             let opens = match &does {
                 Does::Open(opening) => opening.channel == "thinking" && !opening.self_closing,
                 Does::Lead { .. } => true,
@@ -259,7 +267,7 @@ impl Reading<'_> {
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
                 // It says that a span of thinking is over.
-                (self.alone, self.closed) = (false, true);
+                (self.alone, self.closed, self.has_closed) = (false, true, true);
                 self.after_close(end, Some(rule))
             }
             Does::Reclassify { rule } => {
@@ -267,7 +275,7 @@ impl Reading<'_> {
                 self.push(What::Reclassify, "thinking", begin..begin, Part::Closer(rule));
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
-                (self.alone, self.lead, self.closed) = (false, true, true);
+                (self.alone, self.lead, self.closed, self.has_closed) = (false, true, true, true);
                 self.first = false;
                 self.spend(rule);
                 self.after_close(end, Some(rule))
@@ -308,10 +316,12 @@ impl Reading<'_> {
         {
             let closed = region.rule;
             ended_thinking = !opening.body;
-            self.push_close(at..at, IMPLIED, Part::None);
+            self.push_framing(at..begin, Part::Before);
+            self.push_close(begin..begin, IMPLIED, Part::None);
             self.spend(closed);
+        } else {
+            self.push_framing(at..begin, Part::Before);
         }
-        self.push_framing(at..begin, Part::Before);
         let span = self.dialect.spans.get(opening.rule);
         let told = self.wants_calls && span.is_some_and(|span| !span.calls.is_empty());
         let keep = span.is_some_and(|span| span.keep) && !told;
@@ -331,7 +341,8 @@ impl Reading<'_> {
             self.push(what, channel, begin..begin, Part::None);
         }
         let name = span.and_then(|span| span.tag.as_ref()).map(|_| opening.tag);
-        self.open.push(Region { name, body: opening.body, ended_thinking, ..Region::new(opening.rule, channel) });
+        let Opening { body, addressed, .. } = opening;
+        self.open.push(Region { name, body, addressed, ended_thinking, ..Region::new(opening.rule, channel) });
         if keep {
             self.push_marker_text(begin..end);
         }
@@ -386,21 +397,35 @@ impl Reading<'_> {
         self.take_framing(at, &framing)
     }
 
-    /// Takes the framing after a closer: all of it or nothing, or as much of it as there is, a character at a time.
+    /// Takes the framing after a closer: all of it or nothing; of line breaks, as many as there are. After thinking none if the
+    /// content before it ends in a word.
     fn after_close(&mut self, mut at: usize, rule: Option<usize>) -> usize {
         let Some(rule) = rule else { return at };
-        let framing = self.dialect.spans[rule].framing.clone();
-        if !framing.partial {
-            return self.take_framing(at, &framing.after_close);
+        let span = &self.dialect.spans[rule];
+        let framing = span.framing.after_close.clone();
+        if !framing.chars().all(|character| character == '\n') {
+            return self.take_framing(at, &framing);
         }
-        for character in framing.after_close.chars() {
-            let next = self.take_framing(at, &character.to_string());
-            if next == at {
-                break;
-            }
-            at = next;
+        if span.channel == "thinking" && self.ends_in_word() {
+            return at;
+        }
+        for _ in framing.chars() {
+            at = self.take_framing(at, "\n");
         }
         at
+    }
+
+    /// Returns whether the content of the stream so far ends in a word.
+    fn ends_in_word(&self) -> bool {
+        let mut last = None;
+        for event in self.events.iter().filter(|event| event.offset >= self.prompt) {
+            match event.what {
+                What::Reclassify => last = None,
+                What::Text if event.channel == "content" => last = event.bytes.last().copied().or(last),
+                _ => {}
+            }
+        }
+        last.is_some_and(|byte| !blank(byte))
     }
 
     /// Takes the framing after the closer of thinking that a leading tag has opened: up to two line breaks.
@@ -433,16 +458,35 @@ impl Reading<'_> {
     }
 
     /// Continues in the line; where it ends, it may begin or end a block.
-    fn pass_text(&mut self, range: Range<usize>) {
-        let blocks = self.channel() == "content" && self.guards("fences");
+    fn pass_text(&mut self, range: Range<usize>, leads: bool) {
+        let is_content = self.channel() == "content";
         for at in range {
-            self.code.line.push(self.text[at]);
-            if self.text[at] == b'\n' {
+            let byte = self.text[at];
+            let bracket = byte == b'{' || byte == b'[';
+            let begins_block = self.code.new_block && bracket;
+            self.code.new_block &= blank(byte);
+            self.code.line.push(byte);
+            if byte == b'\n' {
                 self.code.mentioned = None;
+                self.code.sentence = false;
                 let line = std::mem::take(&mut self.code.line);
-                if blocks {
-                    self.code.block = block_after(&line, self.code.block);
+                if is_content && self.guards("fences") {
+                    let around = self.code.block;
+                    self.code.block = block_after(&line, around);
+                    self.code.new_block = match (around, self.code.block) {
+                        (None, Some(_)) => true,
+                        (_, block) => self.code.new_block && block.is_some(),
+                    };
                 }
+            }
+            let dialect = self.dialect;
+            let of_header = || dialect.header.as_ref().is_some_and(|header| !header.calls.is_empty());
+            let has_calls = || of_header() || dialect.spans.iter().any(|span| !span.calls.is_empty());
+            if is_content && (self.guards("inline") || has_calls()) {
+                self.json = match self.json {
+                    Some(json) => json.after(byte, self.code.block.is_some()),
+                    None => (begins_block || leads && bracket).then(|| Json::begin(begins_block)),
+                };
             }
         }
     }
@@ -450,6 +494,9 @@ impl Reading<'_> {
     // ---- writing events
 
     pub(crate) fn push(&mut self, what: What, channel: &'static str, range: Range<usize>, part: Part) {
+        if matches!(what, What::Open { .. } | What::Close(_) | What::Reclassify) {
+            self.json = None;
+        }
         self.events.push(Event { what, channel, offset: range.start, bytes: self.text[range].to_vec(), part });
     }
 
@@ -462,6 +509,7 @@ impl Reading<'_> {
     /// Notes where bytes of a channel leave it.
     pub(crate) fn note_text(&mut self, range: Range<usize>) {
         let channel = self.channel();
+        let leads = self.lead;
         if !self.text[range.clone()].iter().all(|&byte| blank(byte)) {
             self.leading = false;
             if let Some(region) = self.open.last_mut() {
@@ -475,7 +523,7 @@ impl Reading<'_> {
         if self.line_start() {
             self.push_line(range.start);
         }
-        self.pass_text(range);
+        self.pass_text(range, leads);
         self.touch();
     }
 
@@ -519,6 +567,7 @@ impl Reading<'_> {
     fn push_close(&mut self, range: Range<usize>, cause: &'static str, part: Part) {
         let region = self.open.pop().unwrap();
         self.push(What::Close(cause), region.channel, range, part);
+        self.has_closed |= region.channel == "thinking";
         self.closed = true;
         self.first = false;
     }

@@ -112,7 +112,7 @@ impl File<'_> {
         self.one_of(&["", "", "again = \"absorb\"\n", "again = \"drop\"\n", "again = \"text\"\n"]);
         match channel {
             "thinking" => {
-                self.one_of(&["", "", "where = \"start\"\n", "where = \"lead\"\n", "where = \"closed\"\n"]);
+                self.one_of(&["", "", "where = \"start\"\n", "where = \"lead\"\n"]);
                 self.one_of(&["", "", "stray_close = \"text\"\n", "stray_close = \"reclassify\"\n"]);
             }
             "content" => self.one_of(&["", "", "ends = \"thinking\"\n", "where = \"lead\"\n"]),
@@ -120,6 +120,7 @@ impl File<'_> {
         }
         if has_calls {
             self.one_of(&["", "", "sure = false\n"]);
+            self.once_in(3, "lenient = true\n");
             for _ in 0..1 + self.random.below(2) {
                 self.calls("span");
             }
@@ -230,6 +231,7 @@ impl File<'_> {
                 };
                 let channel = self.random.pick(&CHANNELS);
                 self.text += &format!("[[header.route]]\nwhen = {{ {field} = {value} }}\nchannel = \"{channel}\"\n");
+                self.once_in(3, "calls = false\n");
             }
         }
         self.text += &format!("[[header.route]]\nchannel = \"{}\"\n", self.random.pick(&CHANNELS));

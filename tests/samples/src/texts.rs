@@ -128,6 +128,7 @@ impl Texts {
                 CODE_SPANS.iter().for_each(|text| add(&text.replace('M', &marker)));
             }
         }
+        ANSWERS.iter().for_each(|text| add(text));
         for span in &dialect.spans {
             let framing = &span.framing;
             for text in [&framing.before_open, &framing.after_open, &framing.before_close, &framing.after_close] {
@@ -153,6 +154,10 @@ impl Texts {
     /// Returns a text of about `length` bytes, never longer.
     pub fn next(&self, random: &mut Random, length: usize) -> Vec<u8> {
         let mut text = Vec::new();
+        // Some texts are answers in JSON, which begin so.
+        if random.one_in(6) {
+            text.extend_from_slice(random.pick(ANSWERS).as_bytes());
+        }
         // Some texts are thick with markers, some thin.
         let density = 2 + random.below(3);
         while text.len() < length {
@@ -294,6 +299,10 @@ pub(crate) fn calls_of(table: &CallTable) -> Vec<String> {
     }
     out
 }
+
+/// Beginnings of answers in JSON, and parts of them.
+const ANSWERS: &[&str] =
+    &["{\"", "[\"a", " {\"k\": \"5\\\" ", "\"", "\\\"", "\"}", "]", "```w\n [\"", "~~~\n{", "words ", "\" \n"];
 
 /// The parts of the bodies of all tables.
 const CALLS: &[&str] = &[

@@ -14,6 +14,7 @@ pub mod callgrind;
 pub mod calls;
 pub mod client;
 pub mod columns;
+pub mod hostile;
 pub mod messages;
 pub mod program;
 #[cfg(feature = "compress")]

@@ -6,7 +6,7 @@ use std::mem;
 use std::sync::Arc;
 
 use aside::call_writer::{self, CallWriter, Tools};
-use aside::{Channel, Kind, Scanner, ScannerOptions};
+use aside::{Cause, Channel, Kind, Scanner, ScannerOptions};
 use serde_json::Value;
 
 use crate::Pair;
@@ -23,11 +23,21 @@ pub struct Told {
     pub has_ended: bool,
     /// How much of the beginning of the thinking was content, which it stays in a stream.
     pub moved: usize,
+    /// All of the thinking was the answer.
+    was_answer: bool,
     /// Thinking and content where each stretch of them is a block, which never begins with blanks alone.
     blocks: [String; 2],
 }
 
 impl Told {
+    /// Returns the same of a client of a body, which nobody has read before its end: what turned out to be the answer is content.
+    pub fn of_body(mut self) -> Told {
+        if self.was_answer {
+            self.content = mem::take(&mut self.thinking) + &self.content;
+        }
+        self
+    }
+
     /// Returns the same of a client for which each stretch is a block.
     pub fn of_blocks(mut self) -> Told {
         [self.thinking, self.content] = self.blocks.clone();
@@ -83,12 +93,21 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
         Some((call.name_from.clone()?, call.prefix.clone()))
     });
     let header = header.map(|_| pair.reference.spans.len() as u32);
+    let has_tools = tools.as_ref().is_none_or(|tools| !tools.is_empty());
+    let rehearsed = if has_tools { rehearsed(pair, options, text) } else { Vec::new() };
+    let mut number = 0;
     let mut scanner = Scanner::with_options(dialect, &options.calls(true)).unwrap();
     let mut writer = CallWriter::new(dialect, call_writer::Options::new().tools(tools));
     let (mut told, mut calls, mut parts) = (Told::default(), Vec::<Call>::new(), Vec::<Part>::new());
     let (mut call, mut is_message) = (None, false);
-    let mut stretches = Vec::new();
+    let (mut stretches, mut was_answer) = (Vec::new(), false);
     let mut on_event = |event: aside::Event<'_>| {
+        number += 1;
+        was_answer |= event.kind == Kind::Reclassify && event.channel == Channel::Content;
+        if rehearsed.get(number - 1) == Some(&true) {
+            stretches.push(Stretch::Thinking(event.bytes.to_vec()));
+            return;
+        }
         writer
             .event(&event, |delta| {
                 if let Some(name) = delta.name {
@@ -175,9 +194,72 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     told.blocks = [lossy(&of_blocks.thinking), lossy(&of_blocks.content)];
     told.moved = of_fields.moved;
     (told.thinking, told.content) = (lossy(&of_fields.thinking), lossy(&of_fields.content));
+    told.was_answer = was_answer;
     told.has_ended = calls.iter().any(|call| if is_body { call.is_whole } else { call.has_ended });
     told.calls = calls.into_iter().map(|call| [call.name, call.arguments]).collect();
     told
+}
+
+/// Returns for each event whether its bytes are thinking, although the scanner has ended that: they are in a run of calls after which
+/// other text comes, or in that text, up to the next marker.
+fn rehearsed(pair: &Pair, options: &ScannerOptions, text: &[u8]) -> Vec<bool> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Event {
+        /// The opener of a span of calls.
+        Opener,
+        Tool,
+        Thinking,
+        /// The thinking ends without its closer.
+        Implied,
+        Blank,
+        Text,
+        Other,
+    }
+    let spans = &pair.reference.spans;
+    let mut events = Vec::new();
+    let mut on_event = |event: aside::Event<'_>| {
+        let is_blank = event.bytes.trim_ascii().is_empty();
+        events.push(match (&event.kind, event.channel) {
+            (Kind::Open { rule, .. }, Channel::Tool)
+                if spans.get(*rule as usize).is_some_and(|it| !it.calls.is_empty()) =>
+            {
+                Event::Opener
+            }
+            (_, Channel::Tool) => Event::Tool,
+            (Kind::Close(Cause::Implied), Channel::Thinking) => Event::Implied,
+            (Kind::Text | Kind::Framing, _) if is_blank => Event::Blank,
+            (Kind::Text | Kind::Open { .. }, Channel::Thinking) => Event::Thinking,
+            (Kind::Text, Channel::Content) => Event::Text,
+            _ => Event::Other,
+        });
+    };
+    let mut scanner = Scanner::with_options(&pair.library, &options.calls(true)).unwrap();
+    scanner.feed(text, &mut on_event).unwrap();
+    scanner.finish(&mut on_event).unwrap();
+    let mut rehearsed = vec![false; events.len()];
+    let (mut thinks, mut continues, mut at) = (false, false, 0);
+    while at < events.len() {
+        if thinks && events[at] == Event::Opener {
+            let is_run = |event: &Event| matches!(event, Event::Opener | Event::Tool | Event::Blank);
+            let len = events[at..].iter().take_while(|event| is_run(event)).count();
+            let next = events.get(at + len);
+            thinks = matches!(next, Some(Event::Text | Event::Thinking));
+            continues = thinks;
+            rehearsed[at..at + len].fill(thinks);
+            at += len;
+            continue;
+        }
+        rehearsed[at] = continues && matches!(events[at], Event::Text | Event::Blank);
+        match events[at] {
+            Event::Thinking => (thinks, continues) = (true, false),
+            Event::Implied => thinks = true,
+            Event::Text if continues => {}
+            Event::Blank => {}
+            _ => (thinks, continues) = (false, false),
+        }
+        at += 1;
+    }
+    rehearsed
 }
 
 /// A stretch of an answer.
@@ -200,10 +282,14 @@ fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Ve
         Some(first) => parts[..first].iter().rposition(|part| part.what == What::Text).map_or(0, |at| at + 1),
         None => parts.len(),
     };
+    // The opener that is the beginning of a call belongs to it.
+    let is_half = |part: &Part| part.bytes.is_empty() && matches!(part.what, What::Call(number) if !is_told(number));
+    let opens_call = parts.get(1).is_some_and(is_half);
     let stays = |(at, part): (usize, &Part)| match part.what {
         What::Open | What::Server | What::Close if is_message => false,
         What::Call(number) => !is_told(number),
         What::Text => true,
+        What::Open if at == 0 && opens_call => true,
         What::Open | What::Server | What::Close | What::Framing => at < free,
     };
     let mut last = None;

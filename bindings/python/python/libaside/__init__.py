@@ -28,6 +28,7 @@ from ._libaside import (
     Counts,
     Dialect,
     DialectError,
+    Draft,
     Event,
     HistoryReport,
     JoinError,
@@ -58,6 +59,7 @@ from ._libaside import (
     strip,
     wants,
 )
+from .types import Channel
 
 __all__ = [
     "AmbiguousDialectError",
@@ -71,6 +73,7 @@ __all__ = [
     "Counts",
     "Dialect",
     "DialectError",
+    "Draft",
     "Event",
     "HistoryReport",
     "JoinError",
@@ -107,11 +110,10 @@ __all__ = [
 _Text = TypeVar("_Text", str, bytes)
 
 
-_Channel = Literal["content", "thinking", "narration", "tool"]
 _Start = Literal["content", "thinking", "narration", "tool", "header"]
 
 
-def _pairs(events: list[Event[_Text]]) -> Iterator[tuple[_Channel, _Text]]:
+def _pairs(events: list[Event[_Text]]) -> Iterator[tuple[Channel, _Text]]:
     for event in events:
         if event.kind == "text" or (event.channel == "tool" and event.kind.startswith("call")):
             if event.text:
@@ -120,7 +122,7 @@ def _pairs(events: list[Event[_Text]]) -> Iterator[tuple[_Channel, _Text]]:
 
 def split_iter(
     texts: Iterable[_Text | None], dialect: Dialect | str, *, start: _Start | None = None
-) -> Iterator[tuple[_Channel, _Text]]:
+) -> Iterator[tuple[Channel, _Text]]:
     """Yield pairs of a channel and a text, as soon as each is known. `texts` is a stream, cut anywhere. None in the
     stream is skipped, because the content of a delta of OpenAI's API is None if the delta has something else.
 
@@ -137,7 +139,7 @@ def split_iter(
 
 async def split_aiter(
     texts: AsyncIterable[_Text | None], dialect: Dialect | str, *, start: _Start | None = None
-) -> AsyncIterator[tuple[_Channel, _Text]]:
+) -> AsyncIterator[tuple[Channel, _Text]]:
     """Yield pairs of a channel and a text, as `split_iter` does, from an asynchronous stream.
 
     >>> import asyncio

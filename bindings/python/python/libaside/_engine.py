@@ -31,7 +31,8 @@ class Piece(NamedTuple):
 
 def choose_dialect(*models: object, template: object = None) -> Dialect:
     """Return the dialect that the environment variable `ASIDE_DIALECT` names, otherwise that of the first model whose name is
-    known, otherwise that of a chat template, otherwise `any`, with a warning."""
+    known, otherwise that of a chat template, otherwise, if `ASIDE_DRAFT` is `1`, a draft from the template, otherwise `any`, with a
+    warning."""
     if name := os.environ.get("ASIDE_DIALECT"):
         return Dialect.find(name)
     named = [model for model in models if isinstance(model, str) and model]
@@ -45,12 +46,27 @@ def choose_dialect(*models: object, template: object = None) -> Dialect:
             return Dialect.find_for_template(template)[0]
         except UnknownDialectError:
             pass
+        if os.environ.get("ASIDE_DRAFT") == "1" and (drafted := _draft(template, named)):
+            return drafted
     if named:
         _log.warning(
             "libaside knows no dialect for %s and reads the most common markers; set ASIDE_DIALECT to the dialect of the model",
             " or ".join(dict.fromkeys(named)),
         )
     return Dialect.find("any")
+
+
+def _draft(template: str, named: Sequence[str]) -> Dialect | None:
+    """Return a draft from a chat template, with a warning that has its doubts, or None if nothing can be drafted."""
+    model = " or ".join(dict.fromkeys(named)) or "the model"
+    try:
+        draft = Dialect.draft(template, name=named[0] if named else None)
+    except AsideError as error:
+        _log.warning("libaside cannot draft a dialect for %s: %s", model, error)
+        return None
+    doubts = "; ".join(draft.doubts) or "no doubts"
+    _log.warning("libaside has drafted the dialect of %s from its chat template, with %s", model, doubts)
+    return draft.dialect
 
 
 # Dialects whose models think by default although their prompts open no thinking, and dialects whose models think only if the

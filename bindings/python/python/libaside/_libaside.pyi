@@ -4,66 +4,41 @@ from typing import Any, Generic, Literal, TypeAlias, final
 
 from typing_extensions import Buffer, Self, TypeVar
 
+from .types import (
+    Body,
+    CallsInThinking,
+    Cause,
+    Channel,
+    EndReason,
+    Field,
+    Format,
+    Hint,
+    HistoryFormat,
+    HistoryMade,
+    HistoryMissing,
+    HistoryName,
+    HistoryOutcome,
+    HistoryTurns,
+    ImpliedEnd,
+    Kind,
+    LeadingTags,
+    Markers,
+    NotWhole,
+    ResponsesAs,
+    Role,
+    Shape,
+    Start,
+    StrayClose,
+    Thinking,
+    ToolArguments,
+    UnknownTool,
+)
+
 __version__: str
 
 _Text = TypeVar("_Text", str, bytes, default=str)
 _Bulk = TypeVar("_Bulk", str, bytes)
 
-# Generated from src/ffi by tests/header: do not edit.
-_Kind: TypeAlias = Literal[
-    "open",
-    "attribute",
-    "text",
-    "framing",
-    "close",
-    "reclassify",
-    "budget",
-    "call",
-    "call_name",
-    "call_id",
-    "call_key",
-    "call_type",
-    "call_value",
-    "call_value_end",
-    "call_end",
-]
-_Channel: TypeAlias = Literal["content", "thinking", "narration", "tool"]
-_Cause: TypeAlias = Literal["marker", "implied", "end_of_stream", "forced", "malformed", "ended"]
-_Start: TypeAlias = Literal["content", "thinking", "narration", "tool", "header", "calls"]
-_CallsInThinking: TypeAlias = Literal["dialect", "never"]
-_StrayClose: TypeAlias = Literal["dialect", "text", "drop"]
-_EndReason: TypeAlias = Literal["unknown", "ended", "cut_off"]
-_NotWhole: TypeAlias = Literal["tell", "hold", "text"]
-_UnknownTool: TypeAlias = Literal["text", "drop", "tell"]
-_ToolArguments: TypeAlias = Literal["json", "tags", "elements", "literal"]
-_ImpliedEnd: TypeAlias = Literal["on", "off"]
-_LeadingTags: TypeAlias = Literal["dialect", "text"]
-_Markers: TypeAlias = Literal["refuse", "escape"]
-_Field: TypeAlias = Literal["reasoning_content", "reasoning", "thinking"]
-_Body: TypeAlias = Literal["unknown", "events", "json", "lines"]
-_Format: TypeAlias = Literal["chat", "completions", "responses", "messages", "ollama", "all"]
-_Shape: TypeAlias = Literal["none", "field", "lists", "chunks", "content", "all"]
-_Thinking: TypeAlias = Literal["keep", "drop"]
-_ResponsesAs: TypeAlias = Literal["reasoning_text", "summary"]
-_Hint: TypeAlias = Literal["identity"]
-_HistoryName: TypeAlias = Literal[
-    "as_is",
-    "reasoning_content",
-    "reasoning",
-    "thinking",
-    "reasoning_details",
-    "parts",
-    "reasoning_text",
-    "summary",
-    "text",
-]
-_HistoryTurns: TypeAlias = Literal["all", "since_user", "none"]
-_HistoryMissing: TypeAlias = Literal["leave", "empty", "remove"]
-_HistoryMade: TypeAlias = Literal["keep", "remove"]
-_HistoryOutcome: TypeAlias = Literal["read", "too_long", "not_utf8", "not_request", "repeated", "stored"]
-# End of what is generated.
-
-_Role: TypeAlias = Literal["text", "marker", "framing"]
 _Tools: TypeAlias = str | Sequence[Mapping[str, Any]]
 
 class AsideError(ValueError): ...
@@ -91,9 +66,18 @@ class Dialect:
     @staticmethod
     def find_for_model(model: str) -> Dialect: ...
     @staticmethod
-    def find_for_template(template: str) -> tuple[Dialect, _Start]: ...
+    def find_for_template(template: str) -> tuple[Dialect, Start]: ...
     @staticmethod
-    def find_for_rendered_template(template: str, variables: dict[str, Any]) -> tuple[Dialect, _Start]: ...
+    def find_for_rendered_template(template: str, variables: dict[str, Any]) -> tuple[Dialect, Start]: ...
+    @staticmethod
+    def draft(
+        template: str,
+        *,
+        name: str | None = None,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        special_tokens: Sequence[str] = ...,
+    ) -> Draft: ...
     @staticmethod
     def load(toml: str) -> Dialect: ...
     @staticmethod
@@ -103,12 +87,21 @@ class Dialect:
     @property
     def name(self) -> str: ...
     @property
-    def start(self) -> _Start: ...
+    def start(self) -> Start: ...
     @property
-    def starts(self) -> list[_Start]: ...
+    def starts(self) -> list[Start]: ...
     @property
     def max_hold(self) -> int: ...
     def tool_triggers(self) -> list[ToolTrigger]: ...
+
+@final
+class Draft:
+    @property
+    def toml(self) -> str: ...
+    @property
+    def dialect(self) -> Dialect: ...
+    @property
+    def doubts(self) -> list[str]: ...
 
 @final
 class ToolTrigger:
@@ -121,7 +114,7 @@ class ToolTrigger:
     @property
     def end(self) -> str: ...
     @property
-    def arguments(self) -> _ToolArguments: ...
+    def arguments(self) -> ToolArguments: ...
     @property
     def key_begin(self) -> str: ...
     @property
@@ -143,15 +136,15 @@ class Attribute(Generic[_Text]):
 @final
 class Event(Generic[_Text]):
     @property
-    def kind(self) -> _Kind: ...
+    def kind(self) -> Kind: ...
     @property
-    def channel(self) -> _Channel: ...
+    def channel(self) -> Channel: ...
     @property
     def text(self) -> _Text: ...
     @property
     def offset(self) -> int: ...
     @property
-    def cause(self) -> _Cause | None: ...
+    def cause(self) -> Cause | None: ...
     @property
     def rule(self) -> int | None: ...
     @property
@@ -168,7 +161,7 @@ class Event(Generic[_Text]):
 @final
 class CallEnd:
     @property
-    def cause(self) -> _Cause: ...
+    def cause(self) -> Cause: ...
     @property
     def is_whole(self) -> bool: ...
     @property
@@ -228,7 +221,7 @@ class Thought(Generic[_Text]):
     @property
     def offset(self) -> int: ...
     @property
-    def cause(self) -> _Cause: ...
+    def cause(self) -> Cause: ...
     @property
     def truncated(self) -> bool: ...
 
@@ -238,18 +231,18 @@ class Scanner(Generic[_Text]):
         cls,
         dialect: Dialect | str,
         *,
-        start: _Start | None = None,
+        start: Start | None = None,
         budget: int | None = None,
         collect: bool | int | None = None,
         calls: bool = False,
         tools: _Tools | None = None,
-        calls_in_thinking: _CallsInThinking = "dialect",
-        stray_close: _StrayClose = "dialect",
-        leading_tags: _LeadingTags = "dialect",
+        calls_in_thinking: CallsInThinking = "dialect",
+        stray_close: StrayClose = "dialect",
+        leading_tags: LeadingTags = "dialect",
         max_tools: int | None = None,
-        not_whole: _NotWhole = "tell",
-        unknown_tool: _UnknownTool = "text",
-        implied_end: _ImpliedEnd = "on",
+        not_whole: NotWhole = "tell",
+        unknown_tool: UnknownTool = "text",
+        implied_end: ImpliedEnd = "on",
         max_calls: int | None = None,
         repair_arguments: bool = False,
     ) -> Self: ...
@@ -260,13 +253,13 @@ class Scanner(Generic[_Text]):
     def finish_split(self) -> Split[_Text]: ...
     def flush(self) -> list[Event[_Text]]: ...
     def force_close(self) -> list[Event[_Text]]: ...
-    def start_from_prompt(self, tail: str | bytes) -> _Start: ...
+    def start_from_prompt(self, tail: str | bytes) -> Start: ...
     @property
-    def start(self) -> _Start: ...
+    def start(self) -> Start: ...
     @property
     def is_start_guessed(self) -> bool: ...
-    def end_reason(self, reason: _EndReason) -> None: ...
-    def counts(self, channel: _Channel) -> Counts: ...
+    def end_reason(self, reason: EndReason) -> None: ...
+    def counts(self, channel: Channel) -> Counts: ...
     def take_thought(self) -> Thought[_Text] | None: ...
     def copy(self) -> Scanner[_Text]: ...
     def reset(self) -> None: ...
@@ -293,28 +286,28 @@ class TokenState:
         vocabulary: Vocabulary | Callable[[int], bytes],
         prompt: Sequence[int] | None = None,
         *,
-        start: _Start | None = None,
+        start: Start | None = None,
     ) -> Self: ...
-    def push(self, ids: Sequence[int]) -> list[tuple[_Channel, _Role]]: ...
-    def finish(self) -> list[tuple[_Channel, _Role]]: ...
+    def push(self, ids: Sequence[int]) -> list[tuple[Channel, Role]]: ...
+    def finish(self) -> list[tuple[Channel, Role]]: ...
     def has_ended_thinking(self) -> bool: ...
     def find_end(self, ids: Sequence[int]) -> int | None: ...
     def content_ids(self) -> list[int]: ...
-    def count(self, channel: _Channel) -> int: ...
-    def channels(self, ids: Sequence[int]) -> dict[_Channel | Literal["text"], bytearray]: ...
+    def count(self, channel: Channel) -> int: ...
+    def channels(self, ids: Sequence[int]) -> dict[Channel | Literal["text"], bytearray]: ...
     def copy(self) -> TokenState: ...
 
 def strip(text: _Bulk, dialect: Dialect | str) -> _Bulk: ...
-def split(text: _Bulk, dialect: Dialect | str, *, start: _Start | None = None) -> Split[_Bulk]: ...
-def spans(text: str | bytes, dialect: Dialect | str, *, start: _Start | None = None) -> list[tuple[_Channel, int, int]]: ...
+def split(text: _Bulk, dialect: Dialect | str, *, start: Start | None = None) -> Split[_Bulk]: ...
+def spans(text: str | bytes, dialect: Dialect | str, *, start: Start | None = None) -> list[tuple[Channel, int, int]]: ...
 def join(
     thinking: _Bulk,
     content: _Bulk,
     *,
     dialect: Dialect | str,
     calls: Sequence[Mapping[str, Any]] | None = None,
-    markers: _Markers = "refuse",
-    start: _Start | None = None,
+    markers: Markers = "refuse",
+    start: Start | None = None,
 ) -> _Bulk: ...
 def escape(text: _Bulk, dialect: Dialect | str) -> _Bulk: ...
 def wants(
@@ -322,15 +315,14 @@ def wants(
     path: str,
     content_type: str | None,
     content_encoding: str | None = None,
-    formats: _Format | Sequence[_Format] | None = None,
+    formats: Format | Sequence[Format] | None = None,
 ) -> Literal["events", "json", "lines"] | None: ...
 def request_hint(
-    path: str, method: str, formats: _Format | Sequence[_Format] | None = None
-) -> _Hint | None: ...
+    path: str, method: str, formats: Format | Sequence[Format] | None = None
+) -> Hint | None: ...
 def request_model(body: bytes) -> str | None: ...
-def request_thinking(path: str, body: bytes) -> _Thinking: ...
+def request_thinking(path: str, body: bytes) -> Thinking: ...
 
-_HistoryFormat: TypeAlias = Literal["chat", "responses", "messages"]
 
 @final
 class HistoryReport:
@@ -341,24 +333,24 @@ class HistoryReport:
     @property
     def unread(self) -> int: ...
     @property
-    def outcome(self) -> _HistoryOutcome: ...
+    def outcome(self) -> HistoryOutcome: ...
     @property
     def thinking_off(self) -> bool: ...
 
 def rewrite_history(
     body: _Bulk,
     *,
-    format: _HistoryFormat,
-    name: _HistoryName = "as_is",
+    format: HistoryFormat,
+    name: HistoryName = "as_is",
     dialect: Dialect | str | None = None,
-    turns: _HistoryTurns = "all",
-    missing: _HistoryMissing = "leave",
-    made: _HistoryMade = "keep",
+    turns: HistoryTurns = "all",
+    missing: HistoryMissing = "leave",
+    made: HistoryMade = "keep",
     max_body: int | None = None,
 ) -> tuple[_Bulk, HistoryReport]: ...
-def history_format(path: str) -> _HistoryFormat | None: ...
-def history_server(name: str, format: _HistoryFormat) -> dict[str, Any] | None: ...
-def load_history_server(toml: str, format: _HistoryFormat) -> dict[str, Any] | None: ...
+def history_format(path: str) -> HistoryFormat | None: ...
+def history_server(name: str, format: HistoryFormat) -> dict[str, Any] | None: ...
+def load_history_server(toml: str, format: HistoryFormat) -> dict[str, Any] | None: ...
 def history_servers() -> list[str]: ...
 
 @final
@@ -398,40 +390,40 @@ class Rewriter:
         cls,
         dialect: Dialect | str,
         *,
-        start: _Start | None = None,
-        field: _Field = "reasoning_content",
-        body: _Body = "unknown",
-        formats: _Format | Sequence[_Format] | None = None,
-        responses_as: _ResponsesAs = "reasoning_text",
+        start: Start | None = None,
+        field: Field = "reasoning_content",
+        body: Body = "unknown",
+        formats: Format | Sequence[Format] | None = None,
+        responses_as: ResponsesAs = "reasoning_text",
         calls: bool = False,
         tools: _Tools | None = None,
-        calls_in_thinking: _CallsInThinking = "dialect",
+        calls_in_thinking: CallsInThinking = "dialect",
         repair: bool = False,
         promote_empty: bool = False,
         merge: bool = False,
-        stray_close: _StrayClose = "dialect",
-        leading_tags: _LeadingTags = "dialect",
+        stray_close: StrayClose = "dialect",
+        leading_tags: LeadingTags = "dialect",
         off: bool = False,
         max_event: int | None = None,
         max_held: int | None = None,
         max_tools: int | None = None,
         keep_guessed: bool = False,
-        not_whole: _NotWhole = "tell",
-        unknown_tool: _UnknownTool = "text",
-        implied_end: _ImpliedEnd = "on",
+        not_whole: NotWhole = "tell",
+        unknown_tool: UnknownTool = "text",
+        implied_end: ImpliedEnd = "on",
         max_calls: int | None = None,
         repair_arguments: bool = False,
         start_call: str | None = None,
-        normalise: _Shape | Sequence[_Shape] | None = None,
-        thinking: _Thinking = "keep",
+        normalise: Shape | Sequence[Shape] | None = None,
+        thinking: Thinking = "keep",
         label: bool = False,
     ) -> Self: ...
     def feed(self, data: Buffer) -> bytes: ...
     def finish(self) -> bytes: ...
     def reset(self) -> None: ...
-    def use_dialect(self, dialect: Dialect | str | None, *, start: _Start | None = None) -> None: ...
+    def use_dialect(self, dialect: Dialect | str | None, *, start: Start | None = None) -> None: ...
     def use_tools(self, tools: _Tools | None) -> None: ...
-    def start_from_prompt(self, tail: str | bytes) -> _Start: ...
+    def start_from_prompt(self, tail: str | bytes) -> Start: ...
     @property
     def stats(self) -> Stats: ...
 
@@ -493,8 +485,8 @@ class _ArrowColumn:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 def arrow_split(
-    array: object, dialect: Dialect | str | object, *, start: _Start | None = None
+    array: object, dialect: Dialect | str | object, *, start: Start | None = None
 ) -> tuple[_ArrowColumn, _ArrowColumn]: ...
-def arrow_spans(array: object, dialect: Dialect | str | object, *, start: _Start | None = None) -> _ArrowColumn: ...
+def arrow_spans(array: object, dialect: Dialect | str | object, *, start: Start | None = None) -> _ArrowColumn: ...
 def arrow_strip(array: object, dialect: Dialect | str | object) -> _ArrowColumn: ...
 def arrow_compress(array: object, compressor: Compressor, *, tool_id: str, input: object) -> _ArrowColumn: ...

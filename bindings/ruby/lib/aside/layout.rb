@@ -39,7 +39,7 @@ module Aside
     START = { nil => 0, content: 1, thinking: 2, narration: 3, tool: 4, header: 5, calls: 6 }.freeze
 
     # The treatment of a tool call that begins inside the thinking.
-    CALLS_IN_THINKING = { dialect: 0, never: 1 }.freeze
+    CALLS_IN_THINKING = { dialect: 0, never: 1, always: 2 }.freeze
 
     # The treatment of a closer of the thinking without an opener, after content.
     STRAY_CLOSE = { dialect: 0, text: 1, drop: 2 }.freeze

@@ -76,7 +76,8 @@ module Aside
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
     #           they are written. Otherwise their bytes are text of the channel +:tool+
     # +calls_in_thinking+:: the treatment of a tool call that begins inside the thinking: +:dialect+ (the dialect decides
-    #                       whether it ends the thinking, interrupts it, or is text of it), or +:never+ (it is text)
+    #                       whether it ends the thinking, interrupts it, or is text of it), +:never+ (it is text), or
+    #                       +:always+ (as the dialect says, and a rewriter reports it at once)
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
     def initialize(dialect, start: nil, collect: 0, budget: nil, budget_unit: :bytes, budget_scope: :span,

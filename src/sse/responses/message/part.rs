@@ -19,7 +19,7 @@ impl TextConfig {
     pub fn start(self, setup: &Setup) -> Result<TextStream, Error> {
         let mut text = TextStream::new(if self.number == 0 { setup.scanner()? } else { setup.split_scanner()? }, true);
         if self.server.thinking {
-            setup.split(&mut text)?;
+            setup.split(&mut text, true)?;
         }
         text.has_own_calls = self.server.calls;
         Ok(text)

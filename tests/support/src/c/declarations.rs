@@ -64,6 +64,7 @@ pub const START_CALLS: u32 = 6;
 
 pub const CALLS_IN_THINKING_DIALECT: u32 = 0;
 pub const CALLS_IN_THINKING_NEVER: u32 = 1;
+pub const CALLS_IN_THINKING_ALWAYS: u32 = 2;
 
 pub const STRAY_CLOSE_DIALECT: u32 = 0;
 pub const STRAY_CLOSE_TEXT: u32 = 1;

@@ -1,0 +1,103 @@
+//! The text after a call, and after the region of calls: it decides where a closer, or the end of a call, may be text of a value too.
+
+use crate::calls::{
+    table::{CallTables, Literal},
+    view::{Decision, View},
+};
+
+/// The literals around calls, and the text.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) tables: &'a CallTables,
+    pub(super) view: &'a View<'a>,
+}
+
+impl Around<'_> {
+    /// Returns whether the answer ends at an index: the text does so there, or after a marker that is dropped. Such a marker alone
+    /// may be quoted.
+    pub(super) fn ends_answer(&self, at: usize) -> Decision {
+        let dropped = &self.tables.dropped;
+        self.is_end(at).or(self.is_cut_at_end(at, dropped)).or(self.then(at, dropped, |at| self.is_end(at)))
+    }
+
+    fn is_end(&self, at: usize) -> Decision {
+        self.view.byte(at).map_or_else(|more| more, |byte| Decision::from(byte.is_none()))
+    }
+
+    /// Returns whether text that is outside the region of calls follows at an index: another region, a message, or no text.
+    fn is_outside(&self, at: usize) -> Decision {
+        self.begins_one_of(at, &self.tables.outside).or(self.ends_answer(at))
+    }
+
+    /// Returns whether a call may be followed by the text at an index. `is_whole`: it has all of its markers, so that any text may
+    /// follow the region's closer.
+    pub(super) fn follows_call(&self, at: usize, is_whole: bool) -> Decision {
+        let CallTables { begins, closes, .. } = self.tables;
+        self.is_or_follows_skip(at, |at| {
+            let closer = match is_whole {
+                true => self.view.closer(at).or(self.begins_one_of(at, closes)),
+                false => self.last_closer(at, |at| self.is_outside(at)),
+            };
+            self.begins_one_of(at, begins).or(closer).or(self.is_outside(at))
+        })
+    }
+
+    /// Returns whether `is_here` holds at an index, or after a literal there that is framing between calls.
+    pub(super) fn is_or_follows_skip(&self, at: usize, is_here: impl Fn(usize) -> Decision) -> Decision {
+        let skips = &self.tables.skips;
+        is_here(at).or(self.then(at, skips, is_here)).or(self.is_cut_at_end(at, skips))
+    }
+
+    /// Returns whether a closer of the region is at an index, followed after blanks by text for which `is_last` holds; or a closer of
+    /// another region, such as the thinking's.
+    pub(super) fn last_closer(&self, at: usize, is_last: impl Fn(usize) -> Decision) -> Decision {
+        let CallTables { closes, outside, .. } = self.tables;
+        let is_one_of = |at, literals: &[Literal]| Decision::of(self.view.longest(at, literals));
+        let is_own = |at| is_one_of(at, closes);
+        match self.view.closer(at) {
+            // A header ends a region too, but it may be quoted.
+            Decision::Yes if self.view.comes(at, is_own).or(is_one_of(at, outside)) == Decision::No => Decision::Yes,
+            closer => self.last_own_closer(at, closer, is_last),
+        }
+    }
+
+    /// Returns whether a closer of the region itself is at an index, followed after blanks by text for which `is_last` holds. `closer`:
+    /// whether any closer of the region is there.
+    fn last_own_closer(&self, at: usize, closer: Decision, is_last: impl Fn(usize) -> Decision) -> Decision {
+        let closes = &self.tables.closes;
+        match closer {
+            // One that no special token begins is none, unless the text ends inside it.
+            Decision::No => closes.iter().fold(self.is_cut_at_end(at, closes), |seen, closer| {
+                if self.view.literal(at, closer) == Decision::More { seen.or(Decision::More) } else { seen }
+            }),
+            Decision::More => Decision::More,
+            Decision::Yes => self.then(at, closes, is_last),
+        }
+    }
+
+    /// Returns whether a closer of the region at an index counts in a string of a call that broke: the end of the text follows, another
+    /// region, or a marker that is dropped.
+    pub(super) fn closes_broken(&self, at: usize) -> Decision {
+        let CallTables { outside, dropped, .. } = self.tables;
+        let follows = |at| self.is_end(at).or(self.begins_one_of(at, outside)).or(self.begins_one_of(at, dropped));
+        self.last_own_closer(at, self.view.closer(at), follows)
+    }
+
+    /// Returns whether one of these literals is at an index, followed after blanks by text for which `is_here` holds.
+    pub(super) fn then(&self, at: usize, literals: &[Literal], is_here: impl Fn(usize) -> Decision) -> Decision {
+        literals.iter().fold(Decision::No, |seen, literal| match self.view.marker(at, literal) {
+            Decision::Yes => seen.or(self.view.comes(at + literal.len(), &is_here)),
+            other => seen.or(other),
+        })
+    }
+
+    /// Returns whether one of these literals is at an index, or begins there and the text ends inside it.
+    fn begins_one_of(&self, at: usize, literals: &[Literal]) -> Decision {
+        literals.iter().fold(Decision::No, |seen, literal| seen.or(self.view.begins(at, literal)))
+    }
+
+    /// Returns whether one of these literals begins at an index, and the text ends inside it.
+    pub(super) fn is_cut_at_end(&self, at: usize, literals: &[Literal]) -> Decision {
+        Decision::from(literals.iter().any(|literal| self.view.is_cut(at, literal)))
+    }
+}

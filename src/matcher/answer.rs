@@ -1,0 +1,69 @@
+//! Follows an answer in JSON: whether a byte of it is inside a string, where an opener or a tag of the thinking is text. It reads
+//! no more of JSON than brackets and quotes, and must hold for what models write: a string ends at the end of its line too.
+
+/// The position in an answer in JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct JsonAnswer {
+    /// Brackets that are open; 0 where the text is not an answer in JSON.
+    depth: u32,
+    in_string: bool,
+    is_escaped: bool,
+    /// It began in a code block, with which it ends.
+    in_block: bool,
+}
+
+impl JsonAnswer {
+    pub const NONE: JsonAnswer = JsonAnswer { depth: 0, in_string: false, is_escaped: false, in_block: false };
+
+    /// Returns the position after the bracket with which an answer begins.
+    pub fn after_bracket(in_block: bool) -> JsonAnswer {
+        JsonAnswer { depth: 1, in_block, ..JsonAnswer::NONE }
+    }
+
+    /// Returns whether an answer may begin with this byte.
+    pub fn begins_with(byte: u8) -> bool {
+        matches!(byte, b'{' | b'[')
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.depth > 0
+    }
+
+    /// Returns whether the answer is in a string, where bytes other than these change nothing; none where any byte changes
+    /// something.
+    pub fn self_loop(&self) -> Option<bool> {
+        (self.is_open() && !self.is_escaped).then_some(self.in_string)
+    }
+
+    /// Returns whether a byte changes nothing.
+    pub fn is_plain(byte: u8, in_string: bool) -> bool {
+        match byte {
+            b'\n' | b'"' => false,
+            b'\\' => !in_string,
+            b'{' | b'[' | b'}' | b']' => in_string,
+            _ => true,
+        }
+    }
+
+    /// Returns whether the next byte is inside a string.
+    pub fn in_string(&self, byte: u8) -> bool {
+        self.in_string && byte != b'\n'
+    }
+
+    /// Passes a byte. `in_block`: whether the text after it is in a code block.
+    pub fn pass(&mut self, byte: u8, in_block: bool) {
+        match byte {
+            b'\n' => (self.in_string, self.is_escaped) = (false, false),
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' if self.in_string => self.is_escaped = true,
+            b'"' => self.in_string = !self.in_string,
+            _ if self.in_string => {}
+            b'{' | b'[' => self.depth = self.depth.saturating_add(1),
+            b'}' | b']' => self.depth -= 1,
+            _ => {}
+        }
+        if self.depth == 0 || self.in_block && !in_block {
+            *self = JsonAnswer::NONE;
+        }
+    }
+}

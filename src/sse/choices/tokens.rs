@@ -1,0 +1,105 @@
+//! The log probabilities of a body's tokens: those of thinking, calls and markers go, because the content of the list is that of the
+//! message. The tokens are found by their bytes. If these are not the text, the list stays unchanged.
+
+use memchr::memmem;
+
+use super::Choice;
+use crate::json::{Edits, Span, decode, members, values, whole_number};
+use crate::memory::{self, append, push};
+use crate::sse::text::{Parts, Run, Target};
+
+/// Finds the lists of tokens of the choices of a body.
+pub fn find(raw: &[u8], choices: &mut [Choice]) {
+    if memmem::find(raw, b"\"logprobs\"").is_none() {
+        return;
+    }
+    members(raw, 0..raw.len(), |name, _, value| {
+        if name != b"choices" {
+            return;
+        }
+        let mut choices = choices.iter_mut();
+        values(raw, value, |object| {
+            let Some(choice) = choices.next() else { return };
+            members(raw, object, |name, _, value| {
+                if name == b"logprobs" {
+                    members(raw, value, |name, _, value| {
+                        if name == b"content" && raw[value.start] == b'[' {
+                            choice.tokens = Some(value);
+                        }
+                    });
+                }
+            });
+        });
+    });
+}
+
+/// Notes that only the tokens of the content of a text stay in a list.
+pub fn note(
+    raw: &[u8],
+    list: &Span,
+    said: &[u8],
+    parts: &Parts,
+    runs: &[Run],
+    edits: &mut Edits,
+) -> memory::Result<()> {
+    let Some(content) = places(said, parts, runs)? else { return Ok(()) };
+    let (mut spans, mut stays, mut at, mut memory) = (Vec::new(), Vec::new(), 0, Ok(()));
+    let mut is_text = true;
+    values(raw, list.clone(), |token| {
+        let mut bytes = Vec::new();
+        if memory.is_ok() {
+            memory = read(raw, token.clone(), &mut bytes);
+        }
+        let rest = &said[at..];
+        // The end of a turn may follow the text.
+        let is_after = rest.is_empty();
+        is_text &= is_after || rest.starts_with(&bytes);
+        let end = if is_text { (at + bytes.len()).min(said.len()) } else { at };
+        if memory.is_ok() {
+            memory = push(&mut spans, token);
+        }
+        if memory.is_ok() {
+            memory = push(&mut stays, !is_after && content.iter().any(|place| at < place.end && place.start < end));
+        }
+        at = end;
+    });
+    memory?;
+    if is_text && at == said.len() { edits.remove(&spans, |token| !stays[token]) } else { Ok(()) }
+}
+
+/// Adds the bytes of a token: those in its list, or its text.
+fn read(raw: &[u8], token: Span, bytes: &mut Vec<u8>) -> memory::Result<()> {
+    let (mut text, mut list) = (None, None);
+    members(raw, token, |name, _, value| match (name, raw[value.start]) {
+        (b"token", b'"') => text = Some(value),
+        (b"bytes", b'[') => list = Some(value),
+        _ => {}
+    });
+    let Some(list) = list else {
+        let mut room = Vec::new();
+        return text.map_or(Ok(()), |text| append(bytes, decode(&raw[text], &mut room)?));
+    };
+    let mut memory = Ok(());
+    values(raw, list, |byte| {
+        let byte = whole_number(&raw[byte]).and_then(|byte| u8::try_from(byte).ok());
+        if let (Ok(()), Some(byte)) = (&memory, byte) {
+            memory = push(bytes, byte);
+        }
+    });
+    memory
+}
+
+/// Returns where the content is in a text, or `None` if some of it is not there as one stretch.
+fn places(said: &[u8], parts: &Parts, runs: &[Run]) -> memory::Result<Option<Vec<Span>>> {
+    let (mut places, mut at) = (Vec::new(), 0);
+    for run in runs.iter().filter(|run| run.target() != Target::Calls) {
+        let text = parts.text_of(run);
+        let Some(start) = memmem::find(&said[at..], text) else { return Ok(None) };
+        let place = at + start..at + start + text.len();
+        at = place.end;
+        if run.target() == Target::Content {
+            push(&mut places, place)?;
+        }
+    }
+    Ok(Some(places))
+}
