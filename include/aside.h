@@ -1452,6 +1452,25 @@ enum {
 /** An `ASIDE_RESPONSES_AS_` value. */
 typedef uint32_t aside_responses_as;
 
+/**
+ * The treatment of comments in a stream of events, which servers send to keep a connection open: the values of
+ * `aside_comments`.
+ */
+enum {
+    /** They pass. */
+    ASIDE_COMMENTS_KEEP = 0,
+    /** They are left out. */
+    ASIDE_COMMENTS_DROP = 1,
+    /**
+     * Each becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left out if
+     * its format has no such event, as Responses, and before the first event unless `options.formats` names one format.
+     */
+    ASIDE_COMMENTS_CHUNK = 2,
+};
+
+/** An `ASIDE_COMMENTS_` value. */
+typedef uint32_t aside_comments;
+
 /** Options of `aside_rewriter_new()`. Set all of it to zero, then `size`; later versions may add fields at the end. */
 typedef struct aside_rewriter_options {
     /** `sizeof(aside_rewriter_options)` of the caller's header. */
@@ -1551,8 +1570,8 @@ typedef struct aside_rewriter_options {
      * rid of them. 0: their signatures are empty, and their ids begin with `rs_`.
      */
     uint32_t label;
-    /** 0. */
-    uint32_t reserved;
+    /** The treatment of comments in a stream of events, for clients that fail on them. */
+    aside_comments comments;
 } aside_rewriter_options;
 
 /**

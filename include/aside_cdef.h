@@ -348,6 +348,12 @@ enum {
     ASIDE_RESPONSES_AS_SUMMARY = 1,
 };
 typedef uint32_t aside_responses_as;
+enum {
+    ASIDE_COMMENTS_KEEP = 0,
+    ASIDE_COMMENTS_DROP = 1,
+    ASIDE_COMMENTS_CHUNK = 2,
+};
+typedef uint32_t aside_comments;
 typedef struct aside_rewriter_options {
     size_t size;
     aside_start start;
@@ -377,7 +383,7 @@ typedef struct aside_rewriter_options {
     aside_shapes normalise;
     aside_thinking thinking;
     uint32_t label;
-    uint32_t reserved;
+    aside_comments comments;
 } aside_rewriter_options;
 struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, const struct aside_rewriter_options *options);
 void aside_rewriter_free(struct aside_rewriter *rewriter);

@@ -231,6 +231,46 @@ fn a_thinking_that_is_sure_stays_one() {
     }
 }
 
+/// Returns the built-in dialects and the texts that may open their thinking without a marker: nothing, where the dialect starts in
+/// it, and words with which an answer may begin too.
+fn guessed_openers() -> Vec<(Dialect, String)> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"'.,:/".contains(&byte);
+    let mut all = Vec::new();
+    for name in Dialect::names() {
+        let file = format!("{}/dialects/{name}.toml", support::ROOT);
+        let file: toml::Table = std::fs::read_to_string(file).unwrap().parse().unwrap();
+        let dialect = Dialect::find(name).unwrap();
+        if dialect.start() == Start::Channel(Channel::Thinking) {
+            all.push((dialect.clone(), String::new()));
+        }
+        for span in file.get("span").and_then(|spans| spans.as_array()).into_iter().flatten() {
+            let openers = span.get("open").and_then(|open| open.as_array()).into_iter().flatten();
+            let openers = openers.map(|open| open.as_str().unwrap()).filter(|open| open.bytes().all(is_word));
+            if span["channel"].as_str() == Some("thinking") {
+                all.extend(openers.map(|open| (dialect.clone(), open.to_owned())));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn no_guessed_opener_swallows_an_answer() {
+    let all = guessed_openers();
+    assert!(all.iter().filter(|(_, opener)| !opener.is_empty()).count() > 3, "{}", all.len());
+    for (dialect, opener) in &all {
+        let answer = "The answer is 42.";
+        let text = format!("{opener}{answer}");
+        for format in FORMATS {
+            let body = rewrite(dialect, &Options::new(), &format.body(&text, Stop::Itself));
+            assert_eq!(format.client(&body), ["", answer], "{}, {opener:?}: {body}", dialect.name());
+            let pieces = [&text[..text.len() / 2], &text[text.len() / 2..]];
+            let out = rewrite(dialect, &Options::new(), &format.stream(&pieces, Stop::Itself));
+            assert_eq!(format.client(&out), [answer; 2], "{}, {opener:?}: {out}", dialect.name());
+        }
+    }
+}
+
 /// Checks that the closer of the answer's wrapper shows that the thinking, in which the prompt had started it, was the answer.
 #[test]
 fn a_closer_of_the_answer_in_the_thinking_makes_it_content() {

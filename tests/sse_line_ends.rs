@@ -2,20 +2,7 @@
 
 use aside::Dialect;
 use aside::sse::{Body, Options, Thinking};
-use support::rewriting::{at_every_cut, rewrite};
-
-/// Returns the recordings of event streams, with the name of their dialect.
-fn recordings() -> Vec<(String, String)> {
-    let folder = format!("{}/tests/sse", support::ROOT);
-    let files = support::files(&folder).into_iter().chain(support::files(format!("{folder}/formats")));
-    let streams = files.filter(|file| file.extension().is_some_and(|end| end == "sse"));
-    let dialect = |name: &str| Dialect::find(name).map_or("qwen3", |_| name).to_owned();
-    let named = |file: std::path::PathBuf| {
-        let name = file.file_stem().unwrap().to_str().unwrap().split(['-', '.']).next().unwrap().to_owned();
-        (dialect(&name), std::fs::read_to_string(file).unwrap())
-    };
-    streams.map(named).collect()
-}
+use support::rewriting::{at_every_cut, recordings, rewrite};
 
 #[test]
 fn a_stream_of_crlf_differs_from_one_of_lf_by_its_line_ends() {

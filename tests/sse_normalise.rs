@@ -630,3 +630,33 @@ fn lines_and_merged_chunks_lose_their_thinking_too() {
         "{got:?}"
     );
 }
+
+#[test]
+fn the_closer_that_a_server_leaves_of_its_thinking_is_removed() {
+    let plain = Options::new();
+    for options in [plain.clone(), plain.calls(true)] {
+        for (content, wanted) in [
+            ("</think>\n\nYes.", "Yes."),
+            ("\n</think>\n\nYes.", "Yes."),
+            ("</think>Yes.", "Yes."),
+            // The rest passes as the server has split it.
+            ("\n\nYes.", "\n\nYes."),
+            ("Yes.</think>No.", "Yes.</think>No."),
+            ("<think>x</think>Yes.", "<think>x</think>Yes."),
+            ("Use </think> here.", "Use </think> here."),
+        ] {
+            let chunks = [json!({"reasoning_content": "hm"}), json!({"content": content}), json!({"content": " End"})];
+            let out = deltas(&cut(&qwen3(), &options, &stream(&chunks)));
+            let said = |name: &str| -> String { out.iter().filter_map(|delta| delta[name].as_str()).collect() };
+            assert_eq!([said("reasoning_content"), said("content")], ["hm".to_owned(), format!("{wanted} End")]);
+            let server = body(&json!({"reasoning_content": "hm", "content": content}));
+            let wanted = json!({"reasoning_content": "hm", "content": wanted});
+            assert_eq!(message(&cut(&qwen3(), &options, &server)), wanted, "{content:?}");
+        }
+        // In pieces.
+        let pieces = ["</th", "ink>", "\n", "\nYes."].map(|piece| json!({"content": piece}));
+        let chunks = [&[json!({"reasoning_content": "hm"})], &pieces[..]].concat();
+        let out = deltas(&cut(&qwen3(), &options, &stream(&chunks)));
+        assert_eq!(out.iter().filter_map(|delta| delta["content"].as_str()).collect::<String>(), "Yes.");
+    }
+}

@@ -32,6 +32,7 @@ fn what_says_how_and_why_is_a_plain_value() {
     is_plain::<sse::Field>();
     is_plain::<sse::Body>();
     is_plain::<sse::Formats>();
+    is_plain::<sse::Comments>();
     is_plain::<sse::ResponsesAs>();
 }
 

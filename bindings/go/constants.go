@@ -445,6 +445,25 @@ func (r ResponsesAs) String() string {
 	return name(uint32(r), "reasoning_text", "summary")
 }
 
+// Comments is the treatment of comments in a stream of events, which servers send to keep a connection open.
+type Comments uint32
+
+const (
+	// CommentsKeep: They pass.
+	CommentsKeep Comments = 0
+	// CommentsDrop: They are left out.
+	CommentsDrop Comments = 1
+	// CommentsChunk: Each becomes an event without text: a chunk in chat and legacy completions, a ping in Messages. It
+	// is left out if its format has no such event, as Responses, and before the first event unless options.Formats names
+	// one format.
+	CommentsChunk Comments = 2
+)
+
+// String returns the name, such as "keep", or the number of an unknown Comments.
+func (c Comments) String() string {
+	return name(uint32(c), "keep", "drop", "chunk")
+}
+
 // Hint is the change that a host should make to a request.
 type Hint uint32
 

@@ -120,7 +120,10 @@ func TestFormatsAndSwitches(t *testing.T) {
 	if got := rewrite(t, newRewriter(t, &aside.RewriterOptions{Formats: aside.FormatOllama}), events); got != events {
 		t.Error(got)
 	}
-	for _, options := range []aside.RewriterOptions{{Formats: 32}, {ResponsesAs: 2}, {Body: aside.BodyLines + 1}} {
+	if got := rewrite(t, newRewriter(t, &aside.RewriterOptions{Comments: aside.CommentsDrop}), ": a\n\n"+events); got != split {
+		t.Error(got)
+	}
+	for _, options := range []aside.RewriterOptions{{Formats: 32}, {ResponsesAs: 2}, {Comments: 3}, {Body: aside.BodyLines + 1}} {
 		if _, err := aside.NewRewriter(find(t, "qwen3"), &options); !errors.Is(err, aside.ErrOption) {
 			t.Errorf("%+v: %v", options, err)
 		}

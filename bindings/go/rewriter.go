@@ -51,6 +51,8 @@ type RewriterOptions struct {
 	// Label labels the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
 	// rid of them.
 	Label bool
+	// Comments is the treatment of comments in a stream of events, for clients that fail on them.
+	Comments Comments
 
 	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the
 	// thinking in which the dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content,

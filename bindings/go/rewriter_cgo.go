@@ -47,6 +47,7 @@ func (w *rewriterState) open(d *Dialect, options *RewriterOptions) error {
 		normalise:         C.uint32_t(options.Normalise),
 		thinking:          C.uint32_t(options.Thinking),
 		label:             flag(options.Label),
+		comments:          C.uint32_t(options.Comments),
 	}
 	if options.StartCall != "" {
 		c.start_call = pinned(&pin, options.StartCall)

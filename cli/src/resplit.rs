@@ -99,6 +99,10 @@ pub struct Arguments {
     #[arg(long)]
     label: bool,
 
+    /// The treatment of comments in a stream of events, for clients that fail on them; with chunk, each becomes an event without text
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Comments::Keep)]
+    comments: Comments,
+
     /// Says at the end, on standard error, what was counted: as lines, or as a JSON object
     #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "lines")]
     stats: Option<Form>,
@@ -157,6 +161,13 @@ enum Thinking {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
+enum Comments {
+    Keep,
+    Drop,
+    Chunk,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
 enum Before {
     Tell,
     Hold,
@@ -208,6 +219,11 @@ impl Arguments {
             Thinking::Keep => sse::Thinking::Keep,
             Thinking::Drop => sse::Thinking::Drop,
         };
+        let comments = match self.comments {
+            Comments::Keep => sse::Comments::Keep,
+            Comments::Drop => sse::Comments::Drop,
+            Comments::Chunk => sse::Comments::Chunk,
+        };
         let not_whole = match self.not_whole {
             Before::Tell => NotWhole::Tell,
             Before::Hold => NotWhole::Hold,
@@ -237,6 +253,7 @@ impl Arguments {
             .keep_guessed(self.keep_guessed)
             .merge(self.merge)
             .label(self.label)
+            .comments(comments)
             .normalise(self.normalise.iter().fold(sse::Shapes::NONE, |all, shape| all | shape.shapes()))
             .thinking(thinking))
     }

@@ -91,6 +91,7 @@ fn refuses_what_it_does_not_know() {
         (&["--formats"], "a value is required for '--formats <LIST>'"),
         (&["--formats=chat,gemini"], "invalid value 'gemini' for '--formats <LIST>'"),
         (&["--responses-as=text"], "[possible values: reasoning_text, summary]"),
+        (&["--comments=pass"], "[possible values: keep, drop, chunk]"),
         (&["--dialect=inline-think", "--start", "header"], "aside resplit: inline-think: "),
     ] {
         let output = resplit(arguments, b"");
@@ -135,6 +136,13 @@ fn makes_calls_of_the_text() {
         }
     }
     std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn leaves_out_comments() {
+    let chunk = "data: {\"choices\":[]}\n\n";
+    let output = resplit(&["--comments=drop"], format!(": keep-alive\n\n{chunk}").as_bytes());
+    assert_eq!(out(&output), chunk);
 }
 
 #[test]

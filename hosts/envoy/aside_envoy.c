@@ -97,6 +97,16 @@ static bool read_word(config *made, const char *word, size_t len)
     const char *value = equals ? equals + 1 : word + len;
     size_t left = (size_t)(word + len - value);
 
+    if (name == strlen("comments") && memcmp(word, "comments", name) == 0) {
+        static const char *const values[] = {"keep", "drop", "chunk"};
+
+        for (uint32_t at = ASIDE_COMMENTS_KEEP; at <= ASIDE_COMMENTS_CHUNK; at++)
+            if (strlen(values[at]) == left && memcmp(values[at], value, left) == 0) {
+                made->options.comments = at;
+                return true;
+            }
+        return false;
+    }
     if (name == strlen("metadata") && memcmp(word, "metadata", name) == 0) {
         const char *colon = memchr(value, ':', left);
 
@@ -132,7 +142,7 @@ static config *read_config(buffer words)
         if (at > begin && !read_word(made, begin, (size_t)(at - begin))) {
             fprintf(stderr,
                     "aside: %.*s is not a setting; there are dialect=NAME, dialect_header=NAME, model_header=NAME, "
-                    "metadata=NAMESPACE:KEY, and repair, merge, promote_empty and keep_guessed, each =0 or =1\n",
+                    "metadata=NAMESPACE:KEY, comments=keep, drop or chunk, and repair, merge, promote_empty and keep_guessed, each =0 or =1\n",
                     (int)(at - begin), begin);
             free(made);
             return NULL;

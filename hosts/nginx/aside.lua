@@ -42,6 +42,7 @@ function M.header_filter(options)
     if C.aside_rewriter_wants(exchange, body) ~= C.ASIDE_OK then return end
     local name = options.by and options.by() or options.dialect
     if not name then return end
+    made.comments = C["ASIDE_COMMENTS_" .. (options.comments or "keep"):upper()]
     made.body, made.repair, made.merge = body[0], options.repair and 1 or 0, options.merge and 1 or 0
     local dialect = C.aside_dialect_find(name, #name)
     local rewriter = dialect ~= nil and C.aside_rewriter_new(dialect, made)

@@ -10,7 +10,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::choice::Choice;
 use crate::error::Error;
-use crate::settings::{Field, Format, ResponsesAs, Settings, StartAt, Thinking, Upstreams};
+use crate::settings::{Comments, Field, Format, ResponsesAs, Settings, StartAt, Thinking, Upstreams};
 use crate::tls;
 use crate::upstream::Upstream;
 
@@ -241,6 +241,11 @@ fn options(settings: &Settings) -> Options {
         })
         .calls(settings.calls.unwrap_or(true))
         .repair(is_on(settings.repair))
+        .comments(match settings.comments.unwrap_or(Comments::Keep) {
+            Comments::Keep => sse::Comments::Keep,
+            Comments::Drop => sse::Comments::Drop,
+            Comments::Chunk => sse::Comments::Chunk,
+        })
         .normalise(if is_on(settings.normalise) { Shapes::ALL } else { Shapes::NONE })
         .promote_empty(is_on(settings.promote_empty))
         .merge(is_on(settings.merge))

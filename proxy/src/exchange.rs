@@ -453,7 +453,7 @@ impl Exchanges {
         let path = (server.thinking == Thinking::Request).then_some(&*known.path);
         let asked = seen.read(path, self.limits.tools).await;
         let choice = server.chooser.choose(asked.model.as_deref()).await;
-        let rewriter = self.rewriter(server, &choice, asked, body_kind);
+        let rewriter = self.rewriter(server, &choice, asked, body_kind, &known.path);
         headers::remove_of_the_body(headers);
         headers.remove(CONTENT_ENCODING);
         if let Ok(name) = choice.dialect.name().parse() {
@@ -479,10 +479,15 @@ impl Exchanges {
         choice: &Choice,
         asked: Asked,
         kind: Body,
+        path: &str,
     ) -> Result<(Rewriter, Option<String>), aside::Error> {
         let mut options = server.options.clone().body(kind);
         if let Some(thinking) = asked.thinking {
             options = options.thinking(thinking);
+        }
+        // Comments before the first event become events of this format.
+        if let Some(formats) = history::Format::of_path(path).and_then(|format| Formats::from_bits(format as u32)) {
+            options = options.formats(formats);
         }
         let mut rewriter = Rewriter::new(&choice.dialect, &options)?;
         // A start that this dialect does not have is one of a template that it does not fit: the dialect's own is right.

@@ -41,7 +41,7 @@ mod upstream;
 pub use config::Config;
 pub use error::Error;
 pub use serve::{Proxy, run};
-pub use settings::{Field, Format, ResponsesAs, Settings, StartAt, Thinking, Upstreams};
+pub use settings::{Comments, Field, Format, ResponsesAs, Settings, StartAt, Thinking, Upstreams};
 
 #[doc(hidden)]
 pub mod fuzz {

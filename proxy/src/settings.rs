@@ -94,6 +94,10 @@ pub struct Settings {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub repair: Option<bool>,
 
+    /// The treatment of comments in a stream of events, for clients that fail on them [default: keep]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub comments: Option<Comments>,
+
     /// Makes one shape of answers that servers have split themselves, each in its way
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub normalise: Option<bool>,
@@ -169,7 +173,7 @@ impl<T: Into<String>> From<T> for Upstreams {
 }
 
 /// The settings that a server of several may have as its own.
-const OF_A_SERVER: [&str; 19] = [
+const OF_A_SERVER: [&str; 20] = [
     "dialect",
     "model",
     "dialect-file",
@@ -182,6 +186,7 @@ const OF_A_SERVER: [&str; 19] = [
     "responses-as",
     "calls",
     "repair",
+    "comments",
     "normalise",
     "promote-empty",
     "merge",
@@ -238,6 +243,19 @@ pub enum Field {
     ReasoningContent,
     Reasoning,
     Thinking,
+}
+
+/// The treatment of comments in a stream of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum Comments {
+    /// They pass.
+    Keep,
+    /// They are left out.
+    Drop,
+    /// Each becomes an event without text, if the format has one.
+    Chunk,
 }
 
 /// The form of the thinking in Responses.

@@ -59,6 +59,16 @@ impl Compiled {
         self.spans.get(usize::from(rule))?.thought.as_ref()
     }
 
+    /// Returns whether the openers of span `rule` are words.
+    pub fn is_label(&self, rule: u8) -> bool {
+        self.spans.get(usize::from(rule)).is_some_and(|span| span.is_label)
+    }
+
+    /// Returns whether an answer may begin with words that open the thinking.
+    pub fn has_labels(&self) -> bool {
+        self.spans.iter().any(|span| span.is_label)
+    }
+
     /// Returns the region of a message's body, where there is a header rule.
     pub fn body(&self, channel: Channel) -> u8 {
         self.spans.len() as u8 + 1 + channel as u8
@@ -88,6 +98,8 @@ pub struct SpanRule {
     pub keep: bool,
     /// It reads a form that the family does not write by itself.
     pub is_lenient: bool,
+    /// Its openers are words: an answer may begin with them too.
+    pub is_label: bool,
     /// The flag of the places at which a body of calls opens it without an opener; 0 where none does.
     pub bare: u16,
     pub thought: Option<ThoughtRule>,

@@ -317,6 +317,16 @@ impl Span {
         self.lenient.as_ref().is_some_and(|lenient| *lenient.get_ref())
     }
 
+    /// Returns whether it is thinking whose openers are words, with which an answer may begin too.
+    pub fn is_label(&self) -> bool {
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"'.,:/".contains(&byte);
+        let openers = self.open.iter().flatten();
+        self.channel == Channel::Thinking
+            && self.place != Place::Anywhere
+            && self.open.is_some()
+            && openers.map(|open| open.get_ref()).all(|open| open.bytes().all(is_word))
+    }
+
     pub fn is_bare(&self) -> bool {
         self.bare.as_ref().is_some_and(|bare| *bare.get_ref())
     }

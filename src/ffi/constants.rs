@@ -7,7 +7,7 @@
 
 use crate::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
 use crate::history::{self, Made, Missing, Outcome, Turns};
-use crate::sse::{Body, Field, Formats, Hint, ResponsesAs, Shapes, Thinking};
+use crate::sse::{Body, Comments, Field, Formats, Hint, ResponsesAs, Shapes, Thinking};
 use crate::{
     BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, LeadingTags, Markers, Start, StrayClose,
     ToolArguments,
@@ -472,6 +472,19 @@ enumeration! {
         ASIDE_RESPONSES_AS_REASONING_TEXT = 0 => ResponsesAs::ReasoningText,
         /// Its summary, as `summary_text`: for clients that show only that.
         ASIDE_RESPONSES_AS_SUMMARY = 1 => ResponsesAs::Summary,
+    }
+}
+
+enumeration! {
+    /// The treatment of comments in a stream of events, which servers send to keep a connection open.
+    aside_comments: Comments {
+        /// They pass.
+        ASIDE_COMMENTS_KEEP = 0 => Comments::Keep,
+        /// They are left out.
+        ASIDE_COMMENTS_DROP = 1 => Comments::Drop,
+        /// Each becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left out if
+        /// its format has no such event, as Responses, and before the first event unless `options.formats` names one format.
+        ASIDE_COMMENTS_CHUNK = 2 => Comments::Chunk,
     }
 }
 

@@ -102,8 +102,8 @@ pub struct aside_rewriter_options {
     /// 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
     /// rid of them. 0: their signatures are empty, and their ids begin with `rs_`.
     pub label: u32,
-    /// 0.
-    pub reserved: u32,
+    /// The treatment of comments in a stream of events, for clients that fail on them.
+    pub comments: aside_comments,
 }
 
 /// The counts of a rewriter, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at
@@ -162,7 +162,7 @@ const _: () = {
         tools 40, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
         promote_empty 80, merge 84, max_tools 88, keep_guessed 96, leading_tags 100, not_whole 104,
         unknown_tool 108, implied_end 112, repair_arguments 116, max_calls 120, start_call 128, normalise 144,
-        thinking 148, label 152, reserved 156);
+        thinking 148, label 152, comments 156);
     assert!(aside_rewriter_options::FIRST == 8);
     layout!(aside_rewriter_stats 120: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
@@ -252,9 +252,6 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
     if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
         return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
     }
-    if all.reserved != 0 {
-        return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.reserved is not 0")));
-    }
     // SAFETY: the caller's promise.
     let tools = unsafe { tools(all.tools, all.max_tools, "options.") }?;
     let start: Option<Start> = value(all.start, "options.start")?;
@@ -286,7 +283,8 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
         .start_call(start_call)
         .normalise(shapes(all.normalise)?)
         .thinking(value(all.thinking, "options.thinking")?)
-        .label(all.label == 1);
+        .label(all.label == 1)
+        .comments(value(all.comments, "options.comments")?);
     Ok((options, all.max_tools))
 }
 

@@ -10,8 +10,11 @@ use super::{
 pub const COMMON_RUN: u32 = 4;
 pub const COMMON_LANGUAGE: u32 = 12;
 
+/// The most digits of a list item's number, as CommonMark has it.
+const MOST_DIGITS: u32 = 9;
+
 /// The number of kinds of bytes; see `kind`.
-pub const KINDS: usize = 9;
+pub const KINDS: usize = 14;
 
 /// Returns the kind of a byte: those of one kind change each tracker in the same way.
 pub fn kind(byte: u8) -> usize {
@@ -22,6 +25,11 @@ pub fn kind(byte: u8) -> usize {
         b'`' => 4,
         b'~' => 5,
         b'{' | b'[' => 8,
+        b'>' => 9,
+        b'*' => 10,
+        b'-' | b'+' => 11,
+        b'.' | b')' => 12,
+        b'0'..=b'9' => 13,
         _ if is_blank(byte) => 6,
         _ if is_language(byte) => 7,
         _ => 0,
@@ -38,18 +46,40 @@ pub enum Code {
     Span,
 }
 
+/// Block quotes and list items around a fence, as CommonMark has them. A line that does not continue them ends the block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Containers {
+    /// The number of `>` signs.
+    quotes: u8,
+    /// The columns of list items: their markers, and the spaces around them.
+    indent: u8,
+}
+
+impl Containers {
+    const NONE: Containers = Containers { quotes: 0, indent: 0 };
+    /// The most columns of list items that are followed, and `>` signs.
+    const MOST: u8 = 60;
+
+    fn holds(self, inner: Containers) -> bool {
+        inner.quotes >= self.quotes && inner.indent >= self.indent
+    }
+}
+
 /// The position of a text in its line, and the code block it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeTracker {
     at: LineState,
-    /// Spaces, fence characters or bytes of a language token, by `at`.
+    /// Spaces, digits of a list item or bytes of a language token, by `at`.
     count: u32,
+    /// The containers that begin in this line, or of the block around it those that the line has continued.
+    line: Containers,
     /// The fence character of this line, and its run.
     fence_char: u8,
     fence_len: u32,
     /// The fence that opened the block around this line; a run of 0 means that there is none.
     block_char: u8,
     block_len: u32,
+    block: Containers,
     /// Backticks directly before here.
     backticks: u32,
     /// The run that opened the code span around this text; 0 is none. Of inline guards alone.
@@ -70,8 +100,16 @@ pub struct CodeTracker {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum LineState {
-    /// Nothing or up to three spaces.
+    /// After nothing, or after the signs of containers, and up to three spaces.
     Start,
+    /// After `>`, which may have a space.
+    Quote,
+    /// After `-`, `*` or `+`.
+    Bullet,
+    /// In the number of a list item.
+    Digits,
+    /// After that number and its `.` or `)`.
+    Point,
     Run,
     /// After a run that may be a fence.
     Info,
@@ -86,10 +124,12 @@ impl CodeTracker {
     pub const NEW: CodeTracker = CodeTracker {
         at: LineState::Start,
         count: 0,
+        line: Containers::NONE,
         fence_char: 0,
         fence_len: 0,
         block_char: 0,
         block_len: 0,
+        block: Containers::NONE,
         backticks: 0,
         code: 0,
         nests: false,
@@ -104,7 +144,7 @@ impl CodeTracker {
     pub const IN_CODE: CodeTracker = CodeTracker { block_char: b'`', block_len: 3, ..CodeTracker::NEW };
 
     pub fn at_start(&self) -> bool {
-        self.at == LineState::Start && self.count == 0
+        self.at == LineState::Start && self.count == 0 && self.line == Containers::NONE
     }
 
     /// Returns whether only a line's end or the beginning of a marker can change anything here.
@@ -122,8 +162,28 @@ impl CodeTracker {
     pub fn is_common(&self) -> bool {
         self.fence_len.max(self.block_len).max(self.backticks).max(self.code) <= COMMON_RUN
             && self.count <= COMMON_LANGUAGE
+            && self.block == Containers::NONE
+            && (!self.is_in_containers() || self.has_common_containers())
             && !self.mentions_tag
             && !self.is_sentence
+    }
+
+    /// Returns whether the line has nothing but signs of containers, or what may be one, and spaces.
+    pub fn is_in_containers(&self) -> bool {
+        let is_sign = !matches!(self.at, LineState::Start | LineState::Run | LineState::Info | LineState::Return);
+        self.line != Containers::NONE || is_sign && self.at != LineState::Prose
+    }
+
+    /// Returns whether such a line is a common one: an item of a list or a quote, which is not inside another container.
+    fn has_common_containers(&self) -> bool {
+        let is_common = match (self.at, self.line.quotes, self.line.indent) {
+            (LineState::Digits, 0, 0) => self.count == 1,
+            (LineState::Bullet, 0, 1 | 3 | 4) | (LineState::Point, 0, 2) => true,
+            (LineState::Start, 0, 2..=5) | (LineState::Run, 0, 2 | 3) => self.count == 0,
+            (LineState::Quote | LineState::Start | LineState::Run, 1, 0) => self.count == 0,
+            _ => false,
+        };
+        is_common && self.block_len == 0 && (self.fence_len == 0 || self.fence_len == 1 && self.fence_char == b'`')
     }
 
     /// Returns a number that no other such place has.
@@ -131,6 +191,7 @@ impl CodeTracker {
         const { assert!(COMMON_RUN < 16 && COMMON_LANGUAGE < 16) };
         let is = [self.nests, self.has_words, self.is_new_block].into_iter().zip(0..);
         let is = is.fold(0, |all, (is, bit)| all | u64::from(is) << bit);
+        let is = is | u64::from(self.line.quotes) << 3 | u64::from(self.line.indent) << 4;
         let kind = [self.fence_char.into(), self.block_char.into(), self.at as u64, is];
         let kind = kind.iter().fold(0, |all, part| all << 8 | part);
         let counts = [self.count, self.fence_len, self.block_len, self.backticks, self.code];
@@ -144,8 +205,9 @@ impl CodeTracker {
     /// Returns the code that the next byte is in, by a rule that follows it. A backtick refutes a backtick fence's info;
     /// a backtick after another one begins no marker, as if it were between them.
     pub fn code(&self, byte: u8, rule: LineRule) -> Code {
+        let is_around = self.in_block() && !self.leaves(byte);
         let in_span = match byte {
-            _ if !rule.has_code_spans() || self.in_block() => false,
+            _ if !rule.has_code_spans() || is_around => false,
             // It ends the code span, and may be a marker's framing.
             b'\n' => false,
             b'`' => self.code != 0,
@@ -155,7 +217,7 @@ impl CodeTracker {
         let in_block = match rule {
             LineRule::Guard { .. } => {
                 let after_run = self.at == LineState::Info || (self.at == LineState::Run && self.fence_len >= 3);
-                self.in_block() || after_run && !(self.fence_char == b'`' && byte == b'`')
+                is_around || after_run && !(self.fence_char == b'`' && byte == b'`')
             }
             // There, blocks are nested ones: see `is_nested`.
             _ => false,
@@ -242,6 +304,9 @@ impl CodeTracker {
     }
 
     pub fn pass(&mut self, byte: u8, rule: LineRule) {
+        if self.leaves(byte) {
+            self.leave();
+        }
         self.begins_json = self.is_new_block && matches!(byte, b'{' | b'[');
         self.is_new_block &= is_blank(byte);
         if rule.has_words() {
@@ -271,7 +336,12 @@ impl CodeTracker {
             return;
         }
         match self.at {
-            LineState::Start => self.start(byte),
+            LineState::Quote if byte == b' ' => self.at = LineState::Start,
+            LineState::Start | LineState::Quote => self.start(byte, !is_fence),
+            LineState::Digits if byte.is_ascii_digit() && self.count < MOST_DIGITS => self.count += 1,
+            LineState::Digits if matches!(byte, b'.' | b')') => self.widen(LineState::Point, 1),
+            LineState::Bullet | LineState::Point if byte == b' ' => self.widen(LineState::Start, 1),
+            LineState::Bullet | LineState::Digits | LineState::Point => self.prose(byte),
             LineState::Run if byte == self.fence_char => {
                 self.fence_len = self.fence_len.saturating_add(1);
                 if is_fence && byte == b'`' && self.fence_len > FENCE_TICKS && !self.in_block() {
@@ -296,22 +366,89 @@ impl CodeTracker {
         }
     }
 
-    fn start(&mut self, byte: u8) {
+    /// Returns whether the next byte shows that the line does not continue the containers of the block around it.
+    fn leaves(&self, byte: u8) -> bool {
+        let is_open = matches!(self.at, LineState::Start | LineState::Quote) && !self.block.holds(self.line);
+        is_open
+            && match byte {
+                b' ' => false,
+                b'>' => self.line.quotes >= self.block.quotes,
+                // A blank line is part of a list item, and not of a quote.
+                b'\r' | b'\n' => self.line.quotes < self.block.quotes,
+                _ => true,
+            }
+    }
+
+    /// Leaves the block. The line begins outside it, unless it has signs already.
+    fn leave(&mut self) {
+        let is_fresh = self.line.quotes == 0 && self.count <= FENCE_INDENT;
+        self.at = if is_fresh { LineState::Start } else { LineState::Prose };
+        self.count = if is_fresh { self.count } else { 0 };
+        (self.line, self.block) = (Containers::NONE, Containers::NONE);
+        (self.block_char, self.block_len) = (0, 0);
+        self.is_new_block = false;
+    }
+
+    /// Passes a byte at the beginning of a line. `in_containers`: a fence may be in a quote or in a list item.
+    fn start(&mut self, byte: u8, in_containers: bool) {
+        self.at = LineState::Start;
         let may_be_fence = byte == b'`' || byte == b'~';
-        if byte == b' ' && self.count < FENCE_INDENT {
+        if !self.block.holds(self.line) {
+            self.go_on(byte);
+        } else if byte == b' ' && self.count < FENCE_INDENT {
             self.count += 1;
         } else if may_be_fence && (!self.in_block() || byte == self.block_char) {
             self.at = LineState::Run;
+            self.count = if in_containers { 0 } else { self.count };
             self.fence_char = byte;
             self.fence_len = 1;
-        } else {
+        } else if !in_containers || self.in_block() || self.line.quotes.max(self.line.indent) > Containers::MOST {
             self.prose(byte);
+        } else {
+            match byte {
+                b'>' => self.quote(),
+                b'-' | b'*' | b'+' => self.widen(LineState::Bullet, 1),
+                b'0'..=b'9' => {
+                    self.widen(LineState::Digits, 0);
+                    self.count = 1;
+                }
+                _ => self.prose(byte),
+            }
         }
+    }
+
+    /// Passes a byte of a line that continues the containers of the block around it, as `leaves` has said.
+    fn go_on(&mut self, byte: u8) {
+        match byte {
+            b' ' => {
+                self.count = self.count.saturating_add(1);
+                self.line.indent += u8::from(self.line.indent < self.block.indent);
+            }
+            b'>' => self.quote(),
+            _ => return self.prose(byte),
+        }
+        if self.block.holds(self.line) {
+            self.count = 0;
+        }
+    }
+
+    fn quote(&mut self) {
+        self.at = LineState::Quote;
+        self.line.quotes += 1;
+        self.count = 0;
+    }
+
+    /// Adds the columns of a list item's sign, and the spaces or digits that were counted.
+    fn widen(&mut self, at: LineState, columns: u8) {
+        self.at = at;
+        self.line.indent += columns + self.count as u8;
+        self.count = 0;
     }
 
     fn prose(&mut self, byte: u8) {
         self.at = if byte == b'\n' { LineState::Start } else { LineState::Prose };
         (self.count, self.fence_char, self.fence_len) = (0, 0, 0);
+        self.line = Containers::NONE;
         // It does not open a nested block after all: the rest of the line that was read was never fed.
         self.nests = false;
     }
@@ -342,6 +479,7 @@ impl CodeTracker {
     }
 
     fn begin_block(&mut self) {
-        *self = CodeTracker { block_char: self.fence_char, block_len: self.fence_len, ..CodeTracker::NEW };
+        let (block_char, block_len) = (self.fence_char, self.fence_len);
+        *self = CodeTracker { block_char, block_len, block: self.line, ..CodeTracker::NEW };
     }
 }

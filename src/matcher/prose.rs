@@ -85,7 +85,11 @@ pub fn is_prose(before: Before, next: u8) -> bool {
             next,
             b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'.' | b',' | b';' | b':' | b'!' | b'?' | b'-' | b'/'
         );
-    is_space(before) && ends_word || is_opening(before) && !is_line_end(next) || is_emphasis(before) && next == before
+    // Korean writes its particles directly after a word.
+    let is_korean = matches!(next, 0xEA..=0xED);
+    is_space(before) && (ends_word || is_korean)
+        || is_opening(before) && !is_line_end(next)
+        || is_emphasis(before) && next == before
 }
 
 /// Returns whether a sentence with a closer in it continues: punctuation, or a blank and a letter, comes after it. Returns none
@@ -99,10 +103,11 @@ pub fn continues_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     }
 }
 
-/// Returns whether the text only mentions a token that is removed: a blank and a letter come after it. Returns none where only
-/// more text can decide.
+/// Returns whether the text only mentions a token that is removed: punctuation, or a blank and a letter, comes after it. Returns
+/// none where only more text can decide.
 pub fn is_in_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     match next {
+        [b'.' | b',' | b';' | b':' | b')', ..] => Some(true),
         [blank, ..] if !is_space(*blank) => Some(false),
         [_, letter, ..] => Some(letter.is_ascii_alphabetic() || !letter.is_ascii()),
         _ => at_end.then_some(false),

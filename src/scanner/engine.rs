@@ -410,7 +410,12 @@ impl Engine {
     /// or by a marker.
     pub fn may_be_answer(&self, compiled: &Compiled) -> bool {
         if !self.has_begun {
-            return self.is_start_guessed();
+            return self.is_start_guessed() || compiled.has_labels();
+        }
+        if self.spans.open().is_empty() {
+            return compiled.has_labels()
+                && self.spans.flags() & flag::ALONE != 0
+                && self.spans.flags() & flag::LEAD != 0;
         }
         self.spans.channel() == Channel::Thinking
             && self.spans.is_first()

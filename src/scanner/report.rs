@@ -128,12 +128,18 @@ impl Pull<'_> {
                 engine.spans.set_rule(rule);
                 PendingMarker::new(due::RECLASSIFY | due::CLOSE, OpenSpan::NONE)
             }
-            Action::Absorb => removed(due::AGAIN),
+            Action::Absorb => {
+                // The opener was written, so this is thinking, unless the opener is words.
+                let rule = engine.spans.innermost().map(|span| span.rule);
+                engine.is_guess &= rule.is_some_and(|rule| compiled.is_label(rule));
+                removed(due::AGAIN)
+            }
             Action::Drop | Action::DropLast => removed(0),
             Action::Lead { rule, tag } => {
                 let region = compiled.grammar.leading.unwrap_or(Grammar::ROOT);
                 if engine.spans.channel() == Channel::Thinking {
                     engine.spans.lead(compiled, region, tag);
+                    engine.is_guess = false;
                     removed(due::AGAIN)
                 } else {
                     PendingMarker::new(due::OPEN, OpenSpan::new(rule, tag, region, false))
@@ -255,8 +261,6 @@ impl Pull<'_> {
                 Some(self.event(KindRef::Framing, pending.take_main()))
             }
             _ => {
-                // The opener was written, so this is thinking.
-                self.engine.is_guess = false;
                 self.engine.spans.change(compiled, 0, flag::OPENED);
                 None
             }
@@ -323,6 +327,7 @@ impl Pull<'_> {
         engine.spans.push(self.compiled, span);
         engine.begin_body(self.compiled, span)?;
         let channel = engine.spans.channel();
+        engine.is_guess |= engine.spans.is_first() && self.compiled.is_label(span.rule);
         engine.add_span(channel);
         let offset = engine.ledger.offset();
         let rule = with_thought(self.compiled, span);

@@ -10,9 +10,10 @@
 // passes the event to the code for that format: `choices`, `messages` or `responses`, each a `Protocol`. The protocol finds the
 // text of the event, has `text` split it, and notes the changes as `json::Edits`: text that is not split must pass byte for byte.
 // `envelope` finds the fields of an event faster, if the event differs from the last one in little more than its text. `hide`
-// removes the thinking from the output, if none is wanted.
+// removes the thinking from the output, if none is wanted, and `comments` removes comments.
 
 mod choices;
+mod comments;
 mod envelope;
 mod event;
 mod format;
@@ -34,6 +35,6 @@ mod text;
 
 pub use gate::{Exchange, Hint, RequestModel, request_hint, request_model, request_thinking, wants};
 pub use normalise::{Shapes, Thinking};
-pub use options::{Body, Field, Formats, Options, ResponsesAs};
+pub use options::{Body, Comments, Field, Formats, Options, ResponsesAs};
 pub use rewriter::Rewriter;
 pub use stats::Stats;

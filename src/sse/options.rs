@@ -145,6 +145,32 @@ pub enum ResponsesAs {
     Summary = 1,
 }
 
+/// The treatment of comments in a stream of events, which servers send to keep a connection open.
+///
+/// ```
+/// use aside::{Dialect, sse::{Comments, Options, Rewriter}};
+///
+/// let options = Options::new().comments(Comments::Drop);
+/// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &options)?;
+/// let mut out = Vec::new();
+/// rewriter.feed(": keep-alive\n\ndata: {\"choices\":[]}\n\n", &mut out)?;
+/// assert_eq!(out, b"data: {\"choices\":[]}\n\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+#[repr(u32)]
+pub enum Comments {
+    /// They pass.
+    #[default]
+    Keep = 0,
+    /// They are left out.
+    Drop = 1,
+    /// Each becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left out if its
+    /// format has no such event, as Responses, and before the first event unless [`Formats`] names one format.
+    Chunk = 2,
+}
+
 /// Options of a rewriter.
 ///
 /// ```
@@ -175,6 +201,7 @@ pub struct Options {
     pub(crate) formats: Formats,
     pub(crate) responses_as: ResponsesAs,
     pub(crate) repair: bool,
+    pub(crate) comments: Comments,
     pub(crate) promote_empty: bool,
     pub(crate) keep_guessed: bool,
     pub(crate) merge: bool,
@@ -360,6 +387,11 @@ impl Options {
     /// lines, chunks without choices, and more.
     pub fn repair(self, repair: bool) -> Options {
         Options { repair, ..self }
+    }
+
+    /// Sets the treatment of comments, for clients that fail on them. It applies to streams of events.
+    pub fn comments(self, comments: Comments) -> Options {
+        Options { comments, ..self }
     }
 
     /// Sends the thinking of an answer again, as its content, if the answer ends by itself with no content and no call. For

@@ -4,6 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::choices::{Choices, Layout};
+use super::comments::Silencer;
 use super::envelope::{Envelope, Read};
 use super::event::{Event, EventPart, split_mark};
 use super::format::Format;
@@ -37,6 +38,8 @@ pub struct Rewrite {
     envelope: Envelope,
     /// Takes the thinking out of the output, if requested.
     hider: TryBox<Hider>,
+    /// Takes the comments out of the stream, if requested.
+    silencer: TryBox<Silencer>,
 }
 
 impl Rewrite {
@@ -55,6 +58,7 @@ impl Rewrite {
             event: Event::new(),
             envelope: Envelope::new(),
             hider: Hider::new(options)?,
+            silencer: Silencer::new(options)?,
         })
     }
 
@@ -94,6 +98,9 @@ impl Rewrite {
         self.scratch.begin_event();
         if let Some(hider) = self.hider.get_mut() {
             hider.begin_stream();
+        }
+        if let Some(silencer) = self.silencer.get_mut() {
+            silencer.begin_stream();
         }
     }
 
@@ -200,8 +207,23 @@ impl Rewrite {
     #[inline]
     pub fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
-        self.one_event(raw, last, out)?;
+        match self.silencer.get() {
+            None => self.one_event(raw, last, out)?,
+            Some(_) => self.without_comments(raw, last, out)?,
+        }
         self.hide(Hider::events, start, out)
+    }
+
+    /// Writes an event without its comments, and the events in their place.
+    #[inline(never)]
+    fn without_comments(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Some(silencer) = self.silencer.get_mut() else { return Ok(()) };
+        let Some((rest, count)) = silencer.take_out(raw, self.fresh)? else { return self.one_event(raw, last, out) };
+        // The end of the stream still releases held text.
+        if !rest.is_empty() || last {
+            self.one_event(&rest, last, out)?;
+        }
+        self.silencer.get_mut().map_or(Ok(()), |silencer| Ok(silencer.put_back(rest, count, out)?))
     }
 
     fn one_event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -376,6 +398,9 @@ impl Rewrite {
             choices.event(context, is_last, &event)?
         };
         let changes = changes | has_released;
+        if let Some(silencer) = self.silencer.get_mut() {
+            silencer.note(format, &event, ended)?;
+        }
         setup.stats.events += u64::from(!event.data().is_empty());
         setup.stats.changed += u64::from(changes);
         if ended {

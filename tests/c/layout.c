@@ -109,6 +109,9 @@ int main(void)
     CHECK(ASIDE_THINKING_DROP == 1);
     CHECK(ASIDE_RESPONSES_AS_REASONING_TEXT == 0);
     CHECK(ASIDE_RESPONSES_AS_SUMMARY == 1);
+    CHECK(ASIDE_COMMENTS_KEEP == 0);
+    CHECK(ASIDE_COMMENTS_DROP == 1);
+    CHECK(ASIDE_COMMENTS_CHUNK == 2);
     CHECK(ASIDE_HINT_IDENTITY == 1);
     CHECK(ASIDE_HISTORY_NAME_AS_IS == 0);
     CHECK(ASIDE_HISTORY_NAME_REASONING_CONTENT == 1);
@@ -251,7 +254,7 @@ int main(void)
         CHECK(offsetof(aside_rewriter_options, normalise) == 144);
         CHECK(offsetof(aside_rewriter_options, thinking) == 148);
         CHECK(offsetof(aside_rewriter_options, label) == 152);
-        CHECK(offsetof(aside_rewriter_options, reserved) == 156);
+        CHECK(offsetof(aside_rewriter_options, comments) == 156);
         CHECK(sizeof(aside_rewriter_stats) == 120);
         CHECK(offsetof(aside_rewriter_stats, size) == 0);
         CHECK(offsetof(aside_rewriter_stats, events) == 8);

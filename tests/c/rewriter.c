@@ -9,6 +9,9 @@ static const char stream[] = CHUNK("\"role\":\"assistant\",\"content\":\"<thi\""
 static const char wanted[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"") ": ping\r\n\r\n" CHUNK(
     "\"reasoning_content\":\"hm\"") CHUNK("\"content\":\"It is 42.\"") "data: [DONE]\n\n";
 
+static const char without_comments[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"")
+    CHUNK("\"reasoning_content\":\"hm\"") CHUNK("\"content\":\"It is 42.\"") "data: [DONE]\n\n";
+
 static char got[4096];
 static size_t got_len;
 
@@ -241,6 +244,12 @@ static void formats(void)
     options.responses_as++;
     refused(&options, ASIDE_ERROR_OPTION);
     options.responses_as = 0;
+    options.comments = ASIDE_COMMENTS_DROP;
+    with_options(&options, stream, without_comments);
+    options.comments++;
+    refused(&options, ASIDE_ERROR_OPTION);
+    CHECK_SAYS("comments 3");
+    options.comments = ASIDE_COMMENTS_KEEP;
     options.normalise = 16;
     refused(&options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("normalise 16");

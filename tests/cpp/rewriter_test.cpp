@@ -89,6 +89,9 @@ TEST(Rewriter, ReadsTheFormatsOfItsOptions)
     options.formats = aside::Formats::messages;
     Rewriter rewriter(dialect, options);
     EXPECT_EQ(rewritten(rewriter, stream), stream);
+    options.comments = aside::Comments::chunk;
+    Rewriter with_pings(dialect, options);
+    EXPECT_EQ(rewritten(with_pings, ": a\n\n"), "event: ping\ndata: {\"type\": \"ping\"}\n\n");
     options.responses_as = aside::ResponsesAs::summary;
     options.repair = options.promote_empty = options.merge = true;
     EXPECT_TRUE(Rewriter::try_make(dialect, options));

@@ -404,6 +404,17 @@ enum class ResponsesAs : std::uint32_t {
     summary = ASIDE_RESPONSES_AS_SUMMARY,
 };
 
+/// The treatment of comments in a stream of events, which servers send to keep a connection open.
+enum class Comments : std::uint32_t {
+    /// They pass.
+    keep = ASIDE_COMMENTS_KEEP,
+    /// They are left out.
+    drop = ASIDE_COMMENTS_DROP,
+    /// Each becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left out if
+    /// its format has no such event, as Responses, and before the first event unless `options.formats` names one format.
+    chunk = ASIDE_COMMENTS_CHUNK,
+};
+
 /// The change that a host should make to a request.
 enum class Hint : std::uint32_t {
     /// Send `Accept-Encoding: identity` to the server: no compressed answer can be read.
@@ -1749,6 +1760,7 @@ struct RewriterOptions {
     /// Label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid
     /// of them.
     bool label = false;
+    Comments comments = Comments::keep; ///< the treatment of comments in a stream of events, for clients that fail on them
 };
 
 /// The counts of a rewriter since it was made or last reset.
@@ -1815,6 +1827,7 @@ public:
         raw.normalise = static_cast<std::uint32_t>(options.normalise);
         raw.thinking = static_cast<std::uint32_t>(options.thinking);
         raw.label = options.label ? 1 : 0;
+        raw.comments = static_cast<std::uint32_t>(options.comments);
         raw.start_call = detail::bytes(detail::for_c(options.start_call));
         Rewriter rewriter;
         rewriter.handle_.reset(aside_rewriter_new(dialect.handle(), &raw));

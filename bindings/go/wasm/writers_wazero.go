@@ -102,6 +102,7 @@ func (w *rewriterState) open(d *Dialect, o *RewriterOptions) error {
 	texts.text("normalise", o.Normalise.words())
 	word(&texts, "thinking", o.Thinking)
 	texts.flag("label", o.Label)
+	word(&texts, "comments", o.Comments)
 	texts.flag("promoteEmpty", o.PromoteEmpty)
 	texts.flag("merge", o.Merge)
 	texts.flag("keepGuessed", o.KeepGuessed)

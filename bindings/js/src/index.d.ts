@@ -37,6 +37,7 @@ export type Format = "chat" | "completions" | "responses" | "messages" | "ollama
 export type Shape = "none" | "field" | "lists" | "chunks" | "content" | "all";
 export type Thinking = "keep" | "drop";
 export type ResponsesAs = "reasoning_text" | "summary";
+export type Comments = "keep" | "drop" | "chunk";
 export type Hint = "identity";
 export type HistoryName =
   | "as_is"
@@ -356,6 +357,11 @@ export interface RewriterOptions extends CallOptions {
   thinking?: Thinking;
   /** Labels thinking blocks and reasoning items that are made, so that a history can be rid of them. */
   label?: boolean;
+  /**
+   * The treatment of comments in a stream of events, for clients that fail on them: with `chunk`, each becomes an event without text
+   * where its format has one.
+   */
+  comments?: Comments;
 }
 
 /** The counts of a rewriter since it was made or reset. */

@@ -84,6 +84,14 @@ test("options", () => {
   assert.throws(() => new Rewriter("qwen3", { reparir: true }), /a rewriter has no option "reparir"/);
 });
 
+test("comments are sent, left out, or replaced by events", () => {
+  const of = (options) => string(all(new Rewriter("qwen3", options), [utf8(": a\n\n")]));
+  assert.equal(of({}), ": a\n\n");
+  assert.equal(of({ comments: "drop" }), "");
+  assert.equal(of({ comments: "chunk", formats: "messages" }), 'event: ping\ndata: {"type": "ping"}\n\n');
+  assert.throws(() => new Rewriter("qwen3", { comments: "pass" }), /comments/);
+});
+
 test("the next answer may have another dialect, start and tools", () => {
   const rewriter = new Rewriter("qwen3", { calls: true });
   const body = utf8('{"choices":[{"message":{"content":"hm</think>Yes."}}]}');

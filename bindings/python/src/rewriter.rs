@@ -69,7 +69,7 @@ impl Rewriter {
         promote_empty = false, merge = false, stray_close = "dialect", leading_tags = "dialect", off = false,
         max_event = None, max_held = None, max_tools = None, keep_guessed = false, not_whole = "tell",
         unknown_tool = "text", implied_end = "on", max_calls = None, repair_arguments = false, start_call = None,
-        normalise = None, thinking = "keep", label = false))]
+        normalise = None, thinking = "keep", label = false, comments = "keep"))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -100,6 +100,7 @@ impl Rewriter {
         normalise: Option<SeveralWords>,
         thinking: &str,
         label: bool,
+        comments: &str,
     ) -> PyResult<Rewriter> {
         let tools = self::tools(tools, max_tools)?;
         let options = Options::new()
@@ -128,6 +129,7 @@ impl Rewriter {
             .start_call(start_call)
             .normalise(words::shapes(normalise.as_ref())?)
             .thinking(words::find("thinking", thinking, words::THINKING)?)
+            .comments(words::find("comments", comments, words::COMMENTS)?)
             .label(label);
         let rewriter = aside::sse::Rewriter::new(&dialect.find()?, &options).map_err(errors::scanner)?;
         Ok(Rewriter { state: Exclusive::new(rewriter), max_tools })

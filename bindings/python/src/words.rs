@@ -2,7 +2,7 @@
 
 use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
 use aside::history::{Made, Missing, Outcome, Turns};
-use aside::sse::{Body, Field, Formats, ResponsesAs, Shapes, Thinking};
+use aside::sse::{Body, Comments, Field, Formats, ResponsesAs, Shapes, Thinking};
 use aside::{CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 use pyo3::Borrowed;
 use pyo3::prelude::*;
@@ -62,6 +62,9 @@ pub const THINKING: &Words<Thinking> = &[("keep", Thinking::Keep), ("drop", Thin
 
 pub const RESPONSES_AS: &Words<ResponsesAs> =
     &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
+
+pub const COMMENTS: &Words<Comments> =
+    &[("keep", Comments::Keep), ("drop", Comments::Drop), ("chunk", Comments::Chunk)];
 
 pub const HISTORY_TURNS: &Words<Turns> =
     &[("all", Turns::All), ("since_user", Turns::SinceUser), ("none", Turns::None)];

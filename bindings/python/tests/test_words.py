@@ -60,6 +60,7 @@ TAKERS: list[tuple[Callable[..., object], str, str]] = [
     (rewriter, "responses_as", "ResponsesAs"),
     (rewriter, "normalise", "Shape"),
     (rewriter, "thinking", "Thinking"),
+    (rewriter, "comments", "Comments"),
     (rewrite_history, "format", "HistoryFormat"),
     (rewrite_history, "name", "HistoryName"),
     (rewrite_history, "turns", "HistoryTurns"),

@@ -40,6 +40,14 @@ class RewriterTest < Minitest::Test
     assert_raises(ArgumentError) { Aside::Rewriter.new("qwen3", responses_as: :text) }
   end
 
+  def test_comments
+    chunk = "data: {\"choices\":[]}\n\n"
+    assert_equal chunk, rewrite(Aside::Rewriter.new("qwen3", comments: :drop), [": a\n\n", chunk])
+    ping = "event: ping\ndata: {\"type\": \"ping\"}\n\n"
+    assert_equal ping, rewrite(Aside::Rewriter.new("qwen3", comments: :chunk, formats: :messages), [": a\n\n"])
+    assert_raises(ArgumentError) { Aside::Rewriter.new("qwen3", comments: :pass) }
+  end
+
   def test_stats
     rewriter = Aside::Rewriter.new("qwen3")
     rewrite(rewriter, [EVENTS, "data: {\"candidates\":[]}\n\n"])

@@ -4,7 +4,9 @@ use std::ptr;
 use std::sync::Arc;
 
 use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
-use aside::sse::{Body, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Shapes, Stats, Thinking};
+use aside::sse::{
+    Body, Comments, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Shapes, Stats, Thinking,
+};
 use aside::{CallsInThinking, Error, LeadingTags, Start, StrayClose};
 use support::Pair;
 use support::c::*;
@@ -78,7 +80,7 @@ pub fn run(input: &mut Input<'_>) {
         normalise: input.one_of(&[SHAPE_NONE, SHAPE_ALL, SHAPE_FIELD | SHAPE_LISTS, SHAPE_CHUNKS, SHAPE_CONTENT, 16]),
         thinking: input.one_of(&[THINKING_KEEP, THINKING_KEEP, THINKING_DROP]),
         label: input.one_of(&[0, 1]),
-        reserved: u32::from(input.byte() == 255),
+        comments: input.one_of(&[COMMENTS_KEEP, COMMENTS_KEEP, COMMENTS_DROP, COMMENTS_CHUNK, 3]),
     };
     let mut given = Version::given(input, options);
     let at = if most & 31 == 31 { ptr::null_mut() } else { given.at() };
@@ -165,12 +167,13 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
         .repair_arguments(is(options.repair_arguments)?)
         .max_calls(options.max_calls)
         .start_call(start_call)
-        .normalise(Shapes::from_bits(options.normalise).filter(|_| options.reserved == 0).ok_or(())?)
+        .normalise(Shapes::from_bits(options.normalise).ok_or(())?)
         .thinking(match is(options.thinking)? {
             true => Thinking::Drop,
             false => Thinking::Keep,
         })
-        .label(is(options.label)?))
+        .label(is(options.label)?)
+        .comments(*[Comments::Keep, Comments::Drop, Comments::Chunk].get(options.comments as usize).ok_or(())?))
 }
 
 /// Returns the formats of these bits; none if one of them belongs to no format.

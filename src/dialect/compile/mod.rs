@@ -240,6 +240,7 @@ fn span_rule(span: &Span) -> SpanRule {
         channel: span.channel,
         keep: span.keep,
         is_lenient: span.is_lenient(),
+        is_label: span.is_label(),
         bare: if span.is_bare() { where_flag(span.place) } else { 0 },
         thought,
     }

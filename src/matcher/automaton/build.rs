@@ -374,6 +374,8 @@ impl<'a> Builder<'a> {
         if !region.has_lines() {
             code = CodeTracker::NEW;
         }
+        // After the sign of a quote or a list item, few texts begin with what may be a marker.
+        let is_common = is_common && (text.is_empty() && framing == 0 || !code.is_in_containers());
         let Some(code_number) = code.number().filter(|_| text.len() <= MOST_HELD && is_common) else {
             return TO_FALLBACK;
         };
@@ -399,7 +401,8 @@ impl<'a> Builder<'a> {
 
     /// Returns how late a place gets its state: after those of settled configurations, and by how rare it is.
     fn rank(&self, item: &Item) -> usize {
-        let rank = usize::from(item.len) + if item.code.is_near_fence() { NEAR_FENCE } else { 0 };
+        let is_rare = item.code.is_near_fence() || item.code.is_in_containers();
+        let rank = usize::from(item.len) + if is_rare { NEAR_FENCE } else { 0 };
         let is_settled = self.rooms[usize::from(item.config)].config.stage == Stage::Settled;
         if is_settled { rank } else { RANKS / 2 + rank }
     }

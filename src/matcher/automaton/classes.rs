@@ -2,6 +2,7 @@
 
 use crate::matcher::{
     bytes::{ByteSet, insert, is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},
+    code,
     grammar::{Grammar, Region},
 };
 
@@ -16,8 +17,7 @@ impl ByteClasses {
     pub fn new(grammar: &Grammar) -> ByteClasses {
         let mut is_own = [false; 256];
         let has_lines = grammar.regions.iter().any(Region::has_lines);
-        // Blanks, and the brackets with which JSON begins.
-        let of_lines: &[u8] = if has_lines { b" \t\n\x0B\x0C\r{[" } else { b"" };
+        let of_lines: &[u8] = if has_lines { b" \t\n\x0B\x0C\r" } else { b"" };
         let special = b"<>/=\"':`~".iter().chain(of_lines);
         let of_markers = grammar.nodes.iter().map(|node| node.byte);
         let of_framings = grammar.framings.iter().flat_map(|framing| framing.bytes.iter());
@@ -27,10 +27,11 @@ impl ByteClasses {
         let kind = |byte: u8| {
             let byte = grammar.fold(byte);
             if is_own[usize::from(byte)] {
-                return 0x100 | u16::from(byte);
+                return 0x8000 | u16::from(byte);
             }
             let is = [is_blank, is_tag_space, is_language, is_suffix, is_name_start, is_name];
-            is.iter().fold(0, |kind, is| kind << 1 | u16::from(is(byte)))
+            let of_code = if has_lines { code::kind(byte) as u16 } else { 0 };
+            is.iter().fold(of_code, |kind, is| kind << 1 | u16::from(is(byte)))
         };
         let mut kinds = Vec::new();
         let mut classes = ByteClasses { of: [0; 256], bytes: Vec::new() };

@@ -65,7 +65,12 @@ impl Choices {
             return promote_body(setup, choice, &said, layout, edits);
         }
         let is_read = !choice.is_split || has_calls || setup.reads_behind;
-        let Some(content) = choice.content.as_ref().filter(|_| is_read) else {
+        // What a server leaves of its thinking is at the very beginning.
+        let may_be_left = |content: &Span| match &raw[content.start..content.end] {
+            [b'"', first, ..] => !first.is_ascii_alphanumeric(),
+            _ => false,
+        };
+        let Some(content) = choice.content.as_ref().filter(|it| is_read || may_be_left(&it.value)) else {
             return Ok(unwrapped.map_or(Ok(()), |at| wrapper::put(&thinking, at, edits))?);
         };
         let said = decode(&raw[content.value.clone()], decoded)?;

@@ -3,6 +3,7 @@
 use std::slice;
 
 use super::fields::{name, write_value};
+use super::head::Head;
 use super::layout::Layout;
 use crate::json;
 use crate::memory::{self, append, append_all};
@@ -92,4 +93,12 @@ impl ExtraChunk<'_> {
         }
         append_all(out, &[extra.end, self.line_end, if extra.is_event { self.line_end } else { b"" }])
     }
+}
+
+/// Writes a chunk without text that begins like the kept event.
+pub fn write_empty(kept: &Head, field: Field, out: &mut Vec<u8>) -> memory::Result<()> {
+    let head = &mut Vec::new();
+    kept.write(head)?;
+    let chunk = ExtraChunk { layout: kept.layout, head, index: 0, field, line_end: kept.line_end };
+    chunk.write_one(None, |_| false, out, |_, _| Ok(()))
 }

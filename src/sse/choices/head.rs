@@ -32,16 +32,27 @@ impl Head {
         Head { layout, line_end: b"\n", bytes: Vec::new(), kept: None }
     }
 
-    /// Takes the event of a choice that holds text.
-    pub fn keep(&mut self, event: &EventPart<'_>, layout: &'static Layout, choice: &Choice) -> memory::Result<()> {
+    /// Returns whether no event was kept.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Takes an event, with the choice that has the role of its extra chunks.
+    pub fn keep(
+        &mut self,
+        event: &EventPart<'_>,
+        layout: &'static Layout,
+        choice: Option<&Choice>,
+    ) -> memory::Result<()> {
         (self.layout, self.line_end) = (layout, event.event.line_end);
+        let role = choice.and_then(|choice| role(layout, choice));
         let (name, data) = (event.name(), event.data());
         self.bytes.clear();
         if name.len() + data.len() > HEAD {
             self.kept = None;
-            return write_head(name, data, layout, role(layout, choice), self.line_end, &mut self.bytes);
+            return write_head(name, data, layout, role, self.line_end, &mut self.bytes);
         }
-        self.kept = Some(Kept { name_len: name.len(), role: role(layout, choice) });
+        self.kept = Some(Kept { name_len: name.len(), role });
         append_all(&mut self.bytes, &[name, data])
     }
 

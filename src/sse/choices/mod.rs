@@ -36,8 +36,9 @@ use crate::{EndReason, Error, Scanner};
 use chunk::{CHOICES, Part};
 pub use chunk::{Choice, REASONING, has_only_text, is_read, says};
 use extra::ExtraChunk;
+pub use extra::write_empty;
 use fields::{EditRef, Fields, lines};
-use head::Head;
+pub use head::Head;
 use layout::CallForm;
 pub use layout::Layout;
 use say::{look_for_calls, say_again};
@@ -375,7 +376,7 @@ impl Choices {
             setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
             let has_calls = layout.calls != CallForm::Text && setup.has_calls();
             let is_left_alone = !setup.reads_behind && (!has_calls || text.has_own_calls);
-            text.over = choice.finishes || over || is_left_alone && (choice.is_split || was_split);
+            text.over = choice.finishes || over || is_left_alone && text.is_behind_server();
             let end = match choice.part {
                 _ if text.over || choice.is_split && !was_split => Some(Input::Finish),
                 Some(Part::Call) => Some(Input::ServerCall),
@@ -414,7 +415,7 @@ impl Choices {
         };
         let (before, inside) = runs.split_at(runs.len() - inside);
         if text.holds() || stream.wrapper.get().is_some_and(|wrapper| wrapper.held() > 0) {
-            stream.head.made_by(|| Head::new(layout))?.keep(event, layout, choice)?;
+            stream.head.made_by(|| Head::new(layout))?.keep(event, layout, Some(choice))?;
         }
         if !before.is_empty() && self.head.is_empty() {
             head::write(event, layout, choice, &mut self.head)?;

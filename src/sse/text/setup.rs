@@ -94,6 +94,7 @@ impl Setup {
     pub fn split(&self, text: &mut TextStream, is_by_server: bool) -> Result<(), Error> {
         text.split = TryBox::new(self.split_scanner()?)?;
         text.moves_thinking = self.reads_behind || !is_by_server;
+        text.is_behind_thinking = is_by_server;
         Ok(())
     }
 

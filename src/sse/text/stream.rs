@@ -27,6 +27,8 @@ pub struct TextStream {
     /// The server splits it itself: this scanner reads its content, only for calls unless thinking in it is moved.
     pub split: TryBox<Scanner>,
     pub(super) moves_thinking: bool,
+    /// Whether nothing but blanks has come after the server's thinking: a closer there is the rest of it, which some servers leave.
+    pub(super) is_behind_thinking: bool,
     /// Whether the server has itself made a call.
     pub has_own_calls: bool,
     /// Whether the text started in the thinking, and all of the thinking is the answer if the text has ended by itself.
@@ -51,6 +53,7 @@ impl TextStream {
             over: false,
             split: TryBox::NONE,
             moves_thinking: false,
+            is_behind_thinking: false,
             has_own_calls: false,
             was_answer: false,
             end_reason: EndReason::Unknown,
@@ -72,6 +75,11 @@ impl TextStream {
     /// Continues a text that was over. A new scanner reads it, and the numbers of its calls continue.
     pub fn go_on(&mut self) {
         (self.over, self.was_answer, self.end_reason) = (false, false, EndReason::Unknown);
+    }
+
+    /// Returns whether it is read only for calls, if any are wanted: what the server has left of its thinking was removed.
+    pub fn is_behind_server(&self) -> bool {
+        self.split.get().is_some() && !self.is_behind_thinking
     }
 
     /// Returns whether it has calls without markers.
@@ -130,6 +138,7 @@ impl TextStream {
             scanner,
             split,
             moves_thinking,
+            is_behind_thinking,
             calls,
             bare,
             begins_blocks,
@@ -172,7 +181,13 @@ impl TextStream {
                         }
                     }
                     _ if is_split && event.channel != Channel::Tool => {
-                        out.push_content(event.bytes).map_err(Into::into)
+                        let is_closer = matches!(event.kind, Kind::Framing | Kind::Close(_) | Kind::Reclassify);
+                        let is_text = !event.bytes.trim_ascii().is_empty() && !is_closer;
+                        *is_behind_thinking &= !is_text;
+                        match *is_behind_thinking && is_closer {
+                            true => Ok(()),
+                            false => out.push_content(event.bytes).map_err(Into::into),
+                        }
                     }
                     Some(calls) => calls.take(&event, room, out),
                     None => out.take(&event).map_err(Into::into),

@@ -8,8 +8,8 @@ use crate::events::blank;
 pub(crate) struct Code {
     /// The text of the line so far, since a marker was removed.
     pub(crate) line: Vec<u8>,
-    /// The character and run of the fence that opened the block around it.
-    pub(crate) block: Option<(u8, usize)>,
+    /// The block in which the line began.
+    pub(crate) block: Option<Block>,
     /// The name of a tag of which the line has spoken, and not yet of its closer.
     pub(crate) mentioned: Option<String>,
     /// The block has nothing but blanks so far.
@@ -72,28 +72,107 @@ pub(crate) enum Hidden {
     InSpan,
 }
 
-/// Returns a line's fence: after at most three spaces, a run of three or more, and the rest.
-fn fence_of(line: &[u8]) -> Option<(u8, usize, &[u8])> {
+/// A code block: the character and run of the fence that opened it, and the containers around that: the number of `>` signs,
+/// and the columns of list items.
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    mark: u8,
+    run: usize,
+    quotes: usize,
+    indent: usize,
+}
+
+/// Returns the block that a line's fence would open, and the rest of the line: after the signs of containers and at most three
+/// spaces, a run of three or more.
+fn fence_of(line: &[u8]) -> Option<(Block, &[u8])> {
+    let (quotes, indent, at) = containers(line);
+    let (mark, run, info) = run_of(&line[at..])?;
+    Some((Block { mark, run, quotes, indent }, info))
+}
+
+fn run_of(line: &[u8]) -> Option<(u8, usize, &[u8])> {
     let indent = line.iter().take_while(|&&byte| byte == b' ').count();
     let mark = *line.get(indent).filter(|&&byte| byte == b'`' || byte == b'~')?;
     let run = line[indent..].iter().take_while(|&&byte| byte == mark).count();
     (indent <= 3 && run >= 3).then(|| (mark, run, &line[indent + run..]))
 }
 
-/// Returns whether the text after this beginning of a line is in the info of a fence.
-pub(crate) fn in_fence_info(line: &[u8], next: u8) -> bool {
-    fence_of(line).is_some_and(|(mark, _, info)| mark == b'~' || !info.contains(&b'`') && next != b'`')
+/// Returns the `>` signs at the beginning of a line, the columns of its list items, and the position after both.
+fn containers(line: &[u8]) -> (usize, usize, usize) {
+    let (mut quotes, mut indent, mut at) = (0, 0, 0);
+    loop {
+        let spaces = line[at..].iter().take(3).take_while(|&&byte| byte == b' ').count();
+        let rest = &line[at + spaces..];
+        let digits = rest.iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
+        let sign = match rest.get(digits) {
+            Some(b'>') if digits == 0 => 0,
+            Some(b'-' | b'*' | b'+') if digits == 0 => 1,
+            Some(b'.' | b')') if digits > 0 => digits + 1,
+            _ => return (quotes, indent, at),
+        };
+        // Longer lines are not followed.
+        if quotes.max(indent) > 60 || sign > 0 && rest.get(sign) != Some(&b' ') {
+            return (quotes, indent, at);
+        }
+        if sign == 0 {
+            quotes += 1;
+            at += spaces + 1 + usize::from(rest.get(1) == Some(&b' '));
+        } else {
+            indent += spaces + sign + 1;
+            at += spaces + sign + 1;
+        }
+    }
+}
+
+/// Returns the position in a line after what continues the containers of the block in which it began: `None` if it does not
+/// continue them. A line that is not over may still do so.
+fn continued(line: &[u8], block: Block) -> Option<usize> {
+    let (mut quotes, mut indent, mut at) = (0, 0, 0);
+    while quotes < block.quotes || indent < block.indent {
+        match line.get(at) {
+            None => return Some(at),
+            Some(b' ') if indent < block.indent && (at == 0 || line[at - 1] != b'>') => indent += 1,
+            Some(b' ') => {}
+            Some(b'>') if quotes < block.quotes => quotes += 1,
+            // A blank line is part of a list item, and not of a quote.
+            Some(b'\r' | b'\n') if quotes == block.quotes => return Some(at),
+            Some(_) => return None,
+        }
+        at += 1;
+    }
+    let has_space = at > 0 && line[at - 1] == b'>' && line.get(at) == Some(&b' ');
+    Some(at + usize::from(has_space))
+}
+
+/// Returns whether the end of this beginning of a line is in the block in which the line began.
+pub(crate) fn is_inside(line: &[u8], block: Option<Block>) -> bool {
+    block.is_some_and(|block| continued(line, block).is_some())
+}
+
+/// Returns the fence of a line that has left the block in which it began, if any. After `>` signs of the block it has none.
+fn fence_outside(line: &[u8], block: Option<Block>) -> Option<(Block, &[u8])> {
+    let has_signs = block.is_some_and(|block| block.quotes > 0 && line.trim_ascii_start().starts_with(b">"));
+    if has_signs { None } else { fence_of(line) }
+}
+
+/// Returns whether the text after this beginning of a line is in the info of a fence. `block`: that in which the line began,
+/// which it has left.
+pub(crate) fn in_fence_info(line: &[u8], next: u8, block: Option<Block>) -> bool {
+    fence_outside(line, block).is_some_and(|(fence, info)| fence.mark == b'~' || !info.contains(&b'`') && next != b'`')
 }
 
 /// Returns the block after a whole line.
-pub(crate) fn block_after(line: &[u8], block: Option<(u8, usize)>) -> Option<(u8, usize)> {
-    let Some((mark, run, info)) = fence_of(line) else { return block };
-    match block {
-        Some((opened, length)) if mark == opened && run >= length && info.iter().all(|&byte| blank(byte)) => None,
-        Some(_) => block,
-        None if mark == b'~' || !info.contains(&b'`') => Some((mark, run)),
-        None => None,
+pub(crate) fn block_after(line: &[u8], block: Option<Block>) -> Option<Block> {
+    if let Some(around) = block
+        && let Some(at) = continued(line, around)
+    {
+        let closes = run_of(&line[at..]).is_some_and(|(mark, run, info)| {
+            mark == around.mark && run >= around.run && info.iter().all(|&byte| blank(byte))
+        });
+        return if closes { None } else { block };
     }
+    let (fence, info) = fence_outside(line, block)?;
+    (fence.mark == b'~' || !info.contains(&b'`')).then_some(fence)
 }
 
 /// Returns whether the text after this beginning of a line is between backticks. A run of them that is not over opens or

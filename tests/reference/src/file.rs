@@ -88,6 +88,17 @@ pub struct Span {
     pub lenient: bool,
 }
 
+impl Span {
+    /// Returns whether its openers are words, with which an answer may begin too.
+    pub(crate) fn is_label(&self) -> bool {
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"'.,:/".contains(&byte);
+        self.channel == "thinking"
+            && self.place.is_some()
+            && !self.open.is_empty()
+            && self.open.iter().all(|open| open.bytes().all(is_word))
+    }
+}
+
 /// The form of calls in a span, or in the bodies of a header.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]

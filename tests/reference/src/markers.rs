@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::code::{Code, FenceLine, Hidden, Json, in_code_span, in_fence_info};
+use crate::code::{Code, FenceLine, Hidden, Json, in_code_span, in_fence_info, is_inside};
 use crate::events::{Event, blank, space};
 use crate::file::{Dialect, Dropped, Route, Tag};
 
@@ -100,7 +100,9 @@ pub(crate) struct Reading<'a> {
     pub(crate) alone: bool,
     /// No span has ended yet, and nothing was reclassified.
     pub(crate) first: bool,
-    /// The thinking that the text starts in was guessed, and no opener of it came.
+    /// The text has ended by itself.
+    pub(crate) ended: bool,
+    /// The thinking in which the text starts, or which words have opened, was guessed: no opener of it came.
     pub(crate) guessed: bool,
     /// The tag of which the text has spoken last.
     pub(crate) spoken_of: Option<String>,
@@ -251,10 +253,12 @@ impl Reading<'_> {
             return Hidden::No;
         }
         let blocks = content && self.guards("fences");
-        if self.guards("inline") && self.code.block.is_none() && in_code_span(line, next) {
+        let block = self.code.block;
+        let in_block = is_inside(&[line, &[next][..]].concat(), block);
+        if self.guards("inline") && !in_block && in_code_span(line, next) {
             return Hidden::InSpan;
         }
-        if blocks && (self.code.block.is_some() || in_fence_info(line, next)) {
+        if blocks && (in_block || in_fence_info(line, next, block)) {
             return Hidden::InBlock;
         }
         Hidden::No
@@ -353,7 +357,8 @@ impl Reading<'_> {
                 };
                 let closer = format!("</{name}>");
                 let pair = found.end + closer.len() <= known && self.literal(found.end, &closer);
-                let behind = behind || pair;
+                let korean = (0xEA..=0xED).contains(&next);
+                let behind = behind || pair || korean;
                 let is_prose = generic || last.is_some_and(space) && behind || opens && !line_end(next) || emphasised;
                 is_prose.then_some(Some(name))
             }
@@ -362,6 +367,9 @@ impl Reading<'_> {
                 let letter = |byte: u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
                 // The end of a prompt counts, whatever comes after the prompt.
                 let is_cut = (found.end..=found.end + 1).contains(&self.prompt);
+                if after[0].is_some_and(|first| b".,;:)".contains(&first)) {
+                    return (found.end != self.prompt && !self.lead).then(|| self.code.mentioned.clone());
+                }
                 let [Some(first), Some(second)] = after else { return None };
                 let is_prose = blank(first) && !line_end(first) && letter(second);
                 // The line has still mentioned the same tag.

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::code::{Code, Json, block_after};
+use crate::code::{Code, Json, block_after, is_inside};
 use crate::events::{END, Event, IMPLIED, MARKER, Part, What, blank, joined, joined_with_calls};
 use crate::file::{Dialect, Framing};
 use crate::markers::{Does, Found, Opening, Reading, Region, Stray, decoded, fixed};
@@ -18,6 +18,7 @@ pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event>
 /// text is joined.
 pub fn read_ended(dialect: &Dialect, text: &[u8]) -> Vec<Event> {
     let mut reading = begin(dialect, text, None, None, Options::default());
+    reading.ended = true;
     reading.guessed = reading.at_start == "thinking";
     reading.read();
     joined(&reading.events)
@@ -112,6 +113,7 @@ fn begin<'a>(
         prompt,
         alone: true,
         first: true,
+        ended: false,
         guessed: false,
         spoken_of: None,
         has_closed: false,
@@ -284,8 +286,8 @@ impl Reading<'_> {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
-                // It replaces the opener.
-                self.guessed = false;
+                // It replaces the opener, which shows that this is thinking, unless it is words.
+                self.guessed &= rule.is_some_and(|rule| self.dialect.spans[rule].is_label());
                 self.open.last_mut().unwrap().untouched = true;
                 match rule {
                     Some(_) => self.after(end, rule, |framing| &framing.after_open),
@@ -341,6 +343,7 @@ impl Reading<'_> {
             self.push(what, channel, begin..begin, Part::None);
         }
         let name = span.and_then(|span| span.tag.as_ref()).map(|_| opening.tag);
+        self.guessed |= self.ended && self.first && self.open.is_empty() && span.is_some_and(|span| span.is_label());
         let Opening { body, addressed, .. } = opening;
         self.open.push(Region { name, body, addressed, ended_thinking, ..Region::new(opening.rule, channel) });
         if keep {
@@ -466,6 +469,8 @@ impl Reading<'_> {
             let begins_block = self.code.new_block && bracket;
             self.code.new_block &= blank(byte);
             self.code.line.push(byte);
+            let mut in_block = is_inside(&self.code.line, self.code.block);
+            self.code.new_block &= in_block;
             if byte == b'\n' {
                 self.code.mentioned = None;
                 self.code.sentence = false;
@@ -473,10 +478,8 @@ impl Reading<'_> {
                 if is_content && self.guards("fences") {
                     let around = self.code.block;
                     self.code.block = block_after(&line, around);
-                    self.code.new_block = match (around, self.code.block) {
-                        (None, Some(_)) => true,
-                        (_, block) => self.code.new_block && block.is_some(),
-                    };
+                    in_block = self.code.block.is_some();
+                    self.code.new_block = in_block && (self.code.new_block || !is_inside(&line, around));
                 }
             }
             let dialect = self.dialect;
@@ -484,7 +487,7 @@ impl Reading<'_> {
             let has_calls = || of_header() || dialect.spans.iter().any(|span| !span.calls.is_empty());
             if is_content && (self.guards("inline") || has_calls()) {
                 self.json = match self.json {
-                    Some(json) => json.after(byte, self.code.block.is_some()),
+                    Some(json) => json.after(byte, in_block),
                     None => (begins_block || leads && bracket).then(|| Json::begin(begins_block)),
                 };
             }

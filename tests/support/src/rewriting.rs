@@ -6,7 +6,7 @@ use aside::Dialect;
 use aside::sse::{Options, Rewriter};
 use samples::{Random, Texts};
 
-use crate::{Pair, ROOT, bytes, random_cuts};
+use crate::{Pair, ROOT, bytes, files, random_cuts};
 
 /// Returns a rewriter's output for a stream or body in these chunks.
 pub fn rewrite_bytes(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item: AsRef<[u8]>>) -> Vec<u8> {
@@ -49,6 +49,19 @@ pub fn at_random_cuts(dialect: &Dialect, options: &Options, input: &str, random:
 pub fn case(file: &str) -> String {
     let file = Path::new(ROOT).join("tests/sse/formats").join(file);
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// Returns the recordings of event streams, with the name of their dialect.
+pub fn recordings() -> Vec<(String, String)> {
+    let folder = format!("{ROOT}/tests/sse");
+    let all = files(&folder).into_iter().chain(files(format!("{folder}/formats")));
+    let streams = all.filter(|file| file.extension().is_some_and(|end| end == "sse"));
+    let dialect = |name: &str| Dialect::find(name).map_or("qwen3", |_| name).to_owned();
+    let named = |file: std::path::PathBuf| {
+        let name = file.file_stem().unwrap().to_str().unwrap().split(['-', '.']).next().unwrap().to_owned();
+        (dialect(&name), std::fs::read_to_string(file).unwrap())
+    };
+    streams.map(named).collect()
 }
 
 /// Cuts a text at characters, into pieces of up to `most` of them, an empty one now and then.

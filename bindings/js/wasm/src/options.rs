@@ -113,6 +113,7 @@ pub fn rewriter(arguments: &mut Arguments) -> Result<(sse::Options, Option<usize
             "normalise" => options = options.normalise(words::shapes(value)?),
             "thinking" => options = options.thinking(words::find(name, value, words::THINKING)?),
             "label" => options = options.label(flag(name, value)?),
+            "comments" => options = options.comments(words::find(name, value, words::COMMENTS)?),
             "maxEvent" => options = options.max_event(size(name, value)?),
             "maxHeld" => options = options.max_held(size(name, value)?),
             "keepGuessed" => options = options.keep_guessed(flag(name, value)?),

@@ -9,6 +9,7 @@ from .types import (
     CallsInThinking,
     Cause,
     Channel,
+    Comments,
     EndReason,
     Field,
     Format,
@@ -417,6 +418,7 @@ class Rewriter:
         normalise: Shape | Sequence[Shape] | None = None,
         thinking: Thinking = "keep",
         label: bool = False,
+        comments: Comments = "keep",
     ) -> Self: ...
     def feed(self, data: Buffer) -> bytes: ...
     def finish(self) -> bytes: ...

@@ -44,6 +44,7 @@ Format: TypeAlias = Literal["chat", "completions", "responses", "messages", "oll
 Shape: TypeAlias = Literal["none", "field", "lists", "chunks", "content", "all"]
 Thinking: TypeAlias = Literal["keep", "drop"]
 ResponsesAs: TypeAlias = Literal["reasoning_text", "summary"]
+Comments: TypeAlias = Literal["keep", "drop", "chunk"]
 Hint: TypeAlias = Literal["identity"]
 HistoryName: TypeAlias = Literal[
     "as_is",

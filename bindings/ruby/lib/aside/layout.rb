@@ -89,6 +89,9 @@ module Aside
     # The form of the thinking in the items of OpenAI Responses.
     RESPONSES_AS = { reasoning_text: 0, summary: 1 }.freeze
 
+    # The treatment of comments in a stream of events, which servers send to keep a connection open.
+    COMMENTS = { keep: 0, drop: 1, chunk: 2 }.freeze
+
     # The change that a host should make to a request.
     HINT = { identity: 1 }.freeze
 
@@ -157,7 +160,7 @@ module Aside
                             tools: 40, max_held: 56, calls_in_thinking: 64, formats: 68, responses_as: 72, repair: 76,
                             promote_empty: 80, merge: 84, max_tools: 88, keep_guessed: 96, leading_tags: 100,
                             not_whole: 104, unknown_tool: 108, implied_end: 112, repair_arguments: 116, max_calls: 120,
-                            start_call: 128, normalise: 144, thinking: 148, label: 152, reserved: 156 }.freeze
+                            start_call: 128, normalise: 144, thinking: 148, label: 152, comments: 156 }.freeze
     REWRITER_OPTIONS_PACK = "JL4QL2pJQL6QL6QpJL4"
 
     REWRITER_STATS_SIZE = 120

@@ -166,6 +166,8 @@ module Aside
     # +thinking+:: whether the thinking is sent: +:keep+ or +:drop+; for a request there is Rewriter.request_thinking
     # +label+:: true: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history
     #           can be rid of them
+    # +comments+:: the treatment of comments in a stream of events, for clients that fail on them: +:keep+, +:drop+, or +:chunk+, by
+    #              which each becomes an event without text where its format has one
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
     # that cannot be read.
@@ -174,7 +176,7 @@ module Aside
                    formats: :all, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false,
                    leading_tags: :dialect, max_tools: 0, keep_guessed: false, not_whole: :tell, unknown_tool: :text,
                    implied_end: :on, max_calls: 0, repair_arguments: false, start_call: nil, normalise: :none, thinking: :keep,
-                   label: false)
+                   label: false, comments: :keep)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
       tools = Native.utf8(tools) if tools
@@ -190,7 +192,8 @@ module Aside
                  keep_guessed ? 1 : 0, Native.number("leading_tags", leading_tags, Native::LEADING_TAGS),
                  *Native.policies(not_whole, unknown_tool, implied_end, repair_arguments, max_calls),
                  start_call, start_call ? start_call.bytesize : 0, Rewriter.shapes(normalise),
-                 Native.number("thinking", thinking, Native::THINKING), label ? 1 : 0, 0]
+                 Native.number("thinking", thinking, Native::THINKING), label ? 1 : 0,
+                 Native.number("comments", comments, Native::COMMENTS)]
                 .pack(Native::REWRITER_OPTIONS_PACK)
       @lock = Lock.new
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)

@@ -131,6 +131,10 @@ pub const THINKING_DROP: u32 = 1;
 pub const RESPONSES_AS_REASONING_TEXT: u32 = 0;
 pub const RESPONSES_AS_SUMMARY: u32 = 1;
 
+pub const COMMENTS_KEEP: u32 = 0;
+pub const COMMENTS_DROP: u32 = 1;
+pub const COMMENTS_CHUNK: u32 = 2;
+
 pub const HINT_IDENTITY: u32 = 1;
 
 pub const HISTORY_NAME_AS_IS: u32 = 0;
@@ -353,7 +357,7 @@ pub struct RewriterOptions {
     pub normalise: u32,
     pub thinking: u32,
     pub label: u32,
-    pub reserved: u32,
+    pub comments: u32,
 }
 
 impl Default for RewriterOptions {
