@@ -204,18 +204,18 @@ fn rewriters_take_few_bytes() {
     let part = format!("\"sequence_number\":3,{place},\"part\":{{\"type\":\"output_text\",\"text\":\"\"}}");
     let texts = ["So", " the", " list"];
     let streams = [
-        ("chat", String::new(), texts.map(chat), [1_056, 2_752]),
+        ("chat", String::new(), texts.map(chat), [1_064, 2_752]),
         (
             "Messages",
             named("message_start", message) + &named("content_block_start", block),
             texts.map(blocks),
-            [1_056, 2_880],
+            [1_064, 2_880],
         ),
         (
             "Responses",
             named("response.output_item.added", item) + &named("response.content_part.added", &part),
             texts.map(items),
-            [1_056, 4_000],
+            [1_064, 4_000],
         ),
     ];
     let qwen3 = Dialect::find("qwen3").unwrap();

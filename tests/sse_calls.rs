@@ -463,11 +463,11 @@ fn a_call_that_is_repeated_calls_no_tool_but_those_of_the_request() {
     let none = Options::new().calls(true).tools(Arc::new(Tools::read("[]").unwrap()));
     assert_eq!(told(&dialect, &none, &printed), answer("", &printed, &[], "stop"));
     // A dialect without tables reports no calls, whatever the options.
-    let any = Dialect::find("any").unwrap();
+    let tags = Dialect::find("thinking-tags").unwrap();
     let every = Options::new().calls(true);
     for text in [&printed, F, "<think>hm</think><tool_call>{\"name\": \"f\"}</tool_call>"] {
         let input = stream([text]);
-        assert_eq!(out(&any, &every, &input), out(&any, &Options::new(), &input));
+        assert_eq!(out(&tags, &every, &input), out(&tags, &Options::new(), &input));
     }
 }
 

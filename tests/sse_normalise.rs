@@ -453,8 +453,9 @@ fn content_behind_a_split_is_split() {
         all.extend(content.iter().map(|content| json!({"content": content})));
         let got = cut(&qwen3(), &options, &stream(&all));
         assert_eq!(deltas(&got)[1..], *wanted, "{content:?}");
-        // Without it, all of that passes.
-        assert_eq!(cut(&qwen3(), &Options::new(), &stream(&all)), stream(&all).as_bytes());
+        // Without it, all of that passes, but for a closer at the beginning.
+        let passed = stream(&all).replace(r"</think>\n\n", "");
+        assert_eq!(cut(&qwen3(), &Options::new(), &stream(&all)), passed.as_bytes());
     }
     let bodies = [
         ("</think>\n\nHi.", json!({"reasoning_content": "A", "content": "Hi."})),

@@ -74,5 +74,4 @@ fn a_call_of_these_texts_is_read_as_that_call() {
         }
     }
     assert!(count > 60, "{count} tables");
-    assert_eq!(Dialect::find("any").unwrap().tool_triggers().unwrap(), []);
 }

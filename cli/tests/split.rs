@@ -187,18 +187,22 @@ fn a_dialect_by_model_or_template() {
 /// Checks that `any` names the dialects of calls that it does not read, and of nothing else.
 #[test]
 fn calls_of_other_dialects_are_said() {
-    let path = recording("qwen3-tool.txt");
-    let said = |arguments: &[&str]| err(&run(split().args(arguments).arg(&path))).to_owned();
+    let said = |arguments: &[&str], text: &str| err(&feed(arguments, text.as_bytes())).to_owned();
+    let call = "Yes.<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0";
     for arguments in [&[][..], &["--chunk=1"], &["--dialect=any", "--calls"]] {
-        let said = said(arguments);
+        let said = said(arguments, call);
         let hint = said.lines().last().unwrap();
-        assert!(hint.starts_with("aside split: `<tool_call>` is written by ") && hint.contains(", qwen3, "), "{said}");
+        assert!(hint.starts_with("aside split: `<|tool_calls_section_begin|>` is written by kimi-k2"), "{said}");
         assert!(hint.ends_with(": choose one with --dialect"), "{said}");
     }
+    assert!(!said(&["--dialect=qwen3"], call).contains("is written by"));
+    let path = recording("qwen3-tool.txt");
+    let output = run(split().arg(&path));
+    assert!(out(&output).contains("[tool]\n<tool_call>\n{\"name\": "), "{}", out(&output));
+    assert!(!err(&output).contains("is written by"));
     for text in ["[TOOL_CALLS]f[ARGS]{}", "```json\n{}\n```", "Action:", "a <tool", "<user>", "functools"] {
         assert!(!err(&feed(&[], text.as_bytes())).contains("--dialect"), "{text}");
     }
-    assert!(!said(&["--dialect=qwen3"]).contains("is written by"));
 }
 
 /// Checks that a rendered template starts as the given request does.

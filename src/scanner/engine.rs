@@ -413,9 +413,8 @@ impl Engine {
             return self.is_start_guessed() || compiled.has_labels();
         }
         if self.spans.open().is_empty() {
-            return compiled.has_labels()
-                && self.spans.flags() & flag::ALONE != 0
-                && self.spans.flags() & flag::LEAD != 0;
+            let may_open = self.spans.flags() & (flag::START | flag::LEAD) != 0 && !self.has_closed;
+            return may_open && compiled.has_labels();
         }
         self.spans.channel() == Channel::Thinking
             && self.spans.is_first()

@@ -2,9 +2,17 @@
 
 use aside::{Channel, Dialect, Event, Kind};
 
+/// The longest opener that is looked for.
+const LONGEST: usize = 64;
+
+/// An opener, with the dialects that have it.
+type Opener = (String, Vec<&'static str>);
+
 pub struct Hint {
-    /// The openers, each with its dialects.
-    openers: Vec<(String, Vec<&'static str>)>,
+    /// Whether the dialect leaves calls of others. A dialect of one model knows its own.
+    is_wanted: bool,
+    /// The openers, once the text has something like one: to read all dialects takes half a second.
+    openers: Option<Vec<Opener>>,
     /// The last bytes of the text, which may be the beginning of an opener.
     tail: Vec<u8>,
     found: Option<usize>,
@@ -12,20 +20,7 @@ pub struct Hint {
 
 impl Hint {
     pub fn new(dialect: &Dialect) -> Hint {
-        let mut openers: Vec<(String, Vec<_>)> = Vec::new();
-        // A dialect of one model knows its calls.
-        let names = Dialect::names().filter(|_| dialect.name() == "any");
-        for (name, other) in names.filter_map(|name| Some((name, Dialect::find(name).ok()?))) {
-            let triggers = other.tool_triggers().unwrap_or_default().into_iter().map(|one| one.trigger);
-            for trigger in triggers.filter(|trigger| !is_prose(trigger)) {
-                match openers.iter_mut().find(|(opener, _)| *opener == trigger) {
-                    Some((_, names)) if names.last() == Some(&name) => {}
-                    Some((_, names)) => names.push(name),
-                    None => openers.push((trigger, vec![name])),
-                }
-            }
-        }
-        Hint { openers, tail: Vec::new(), found: None }
+        Hint { is_wanted: dialect.name() == "any", openers: None, tail: Vec::new(), found: None }
     }
 
     pub fn add(&mut self, event: &Event<'_>) {
@@ -33,25 +28,48 @@ impl Hint {
             self.tail.clear();
             return;
         }
-        if self.found.is_some() {
+        if !self.is_wanted || self.found.is_some() {
             return;
         }
         self.tail.extend_from_slice(event.bytes);
-        let longest = self.openers.iter().map(|(opener, _)| opener.len()).max().unwrap_or(0);
-        self.found = (0..self.tail.len())
-            .find_map(|at| self.openers.iter().position(|(opener, _)| self.tail[at..].starts_with(opener.as_bytes())));
-        self.tail.drain(..self.tail.len().saturating_sub(longest.saturating_sub(1)));
+        if self.openers.is_some() || may_have_opener(&self.tail) {
+            let openers = self.openers.get_or_insert_with(openers);
+            let begins = |tail: &[u8]| openers.iter().position(|(opener, _)| tail.starts_with(opener.as_bytes()));
+            self.found = (0..self.tail.len()).find_map(|at| begins(&self.tail[at..]));
+        }
+        self.tail.drain(..self.tail.len().saturating_sub(LONGEST - 1));
     }
 
     /// Returns the message at the end.
     pub fn text(&self) -> Option<String> {
-        let (opener, names) = &self.openers[self.found?];
+        let (opener, names) = &self.openers.as_ref()?[self.found?];
         Some(format!("`{}` is written by {}: choose one with --dialect", opener.trim_end(), names.join(", ")))
     }
 }
 
-/// Returns whether an answer may have an opener that begins no call, such as ```` ```json ````.
-fn is_prose(opener: &str) -> bool {
-    let is_marker = opener.starts_with(['<', '[', ']']);
-    !is_marker || !["tool", "function", "|", "｜"].iter().any(|part| opener.contains(part))
+/// Returns the openers of calls in all dialects.
+fn openers() -> Vec<Opener> {
+    let mut openers: Vec<Opener> = Vec::new();
+    let names = Dialect::names().filter(|name| *name != "any");
+    for (name, dialect) in names.filter_map(|name| Some((name, Dialect::find(name).ok()?))) {
+        let triggers = dialect.tool_triggers().unwrap_or_default().into_iter().map(|one| one.trigger);
+        for trigger in triggers.filter(|trigger| trigger.len() <= LONGEST && is_sign(trigger.as_bytes())) {
+            match openers.iter_mut().find(|(opener, _)| *opener == trigger) {
+                Some((_, names)) if names.last() == Some(&name) => {}
+                Some((_, names)) => names.push(name),
+                None => openers.push((trigger, vec![name])),
+            }
+        }
+    }
+    openers
+}
+
+/// Returns whether a text begins as openers do that an answer does not have by chance, unlike ```` ```json ````.
+fn is_sign(text: &[u8]) -> bool {
+    let parts = ["tool", "function", "|", "｜"].map(str::as_bytes);
+    matches!(text, [b'<' | b'[' | b']', ..]) && parts.iter().any(|part| text.windows(part.len()).any(|it| it == *part))
+}
+
+fn may_have_opener(text: &[u8]) -> bool {
+    (0..text.len()).any(|at| is_sign(&text[at..text.len().min(at + LONGEST)]))
 }
