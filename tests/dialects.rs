@@ -659,8 +659,9 @@ fn what_opens_a_span_has_words() {
     assert_eq!(words(2, 8), Some(("any", "seed:think")));
     assert_eq!(words(4, 0), Some(("mistral", "[THINK]")));
     assert_eq!(words(12, 0), Some(("fenced-thinking", "thinking")));
-    assert_eq!(words(13, 1), Some(("harmony", "<|channel|>")));
-    assert_eq!((dialect.family(14), dialect.opener(14, 0)), (None, None));
+    assert_eq!(words(20, 0), Some(("qwen3", "<tool_call>")));
+    assert_eq!(words(21, 1), Some(("harmony", "<|channel|>")));
+    assert_eq!((dialect.family(22), dialect.opener(22, 0)), (None, None));
     assert_eq!((dialect.opener(0, 12), dialect.opener(u32::MAX, u32::MAX)), (None, None));
     refused(&with(8, r#"family = """#), 8, "family", &["empty"]);
     let named = Dialect::load(&with(8, r#"family = "yours""#)).unwrap();

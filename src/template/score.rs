@@ -162,7 +162,8 @@ impl<'a> Scorer<'a> {
             (true, false) => -3,
             (false, _) => 0,
         };
-        score += 2 * signature.wrappers.iter().filter(|wrapper| self.found[**wrapper]).count() as i32;
+        let wrappers = signature.wrappers.iter().filter(|wrapper| self.found[**wrapper]).count();
+        score += if wrappers == 0 && !signature.wrappers.is_empty() { -1 } else { 2 * wrappers as i32 };
         if !signature.turns.is_empty() {
             score += if self.has_any(&signature.turns) { 4 } else { -4 };
         }
