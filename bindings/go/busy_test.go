@@ -287,6 +287,8 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 	feed := func(s *aside.Scanner) error { return s.Reset() }
 	write := func(w *aside.CallWriter) error { return w.Reset() }
 	rewrite := func(w *aside.Rewriter) error { return w.Reset() }
+	split := func(sp *aside.Splitter) error { _, err := sp.Write([]byte("a")); return err }
+	strip := func(d *aside.Dialect) error { _, err := aside.Strip(d, "a"); return err }
 	const none, zero = "aside: the object is nil", "aside: the object is a zero value: make it with the function New of its type"
 	for _, test := range []struct {
 		err    error
@@ -297,9 +299,16 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 		{write(nil), aside.ErrNull, none},
 		{rewrite(nil), aside.ErrNull, none},
 		{(*aside.Scanner)(nil).Close(), aside.ErrNull, none},
+		{split(nil), aside.ErrNull, none},
+		{(*aside.Splitter)(nil).Close(), aside.ErrNull, none},
+		{(*aside.Dialect)(nil).Close(), aside.ErrNull, "aside: the dialect is nil"},
 		{feed(&aside.Scanner{}), aside.ErrNull, zero},
 		{write(&aside.CallWriter{}), aside.ErrNull, zero},
 		{rewrite(&aside.Rewriter{}), aside.ErrNull, zero},
+		{split(&aside.Splitter{}), aside.ErrNull, zero},
+		{new(aside.Splitter).Close(), aside.ErrNull, zero},
+		{strip(&aside.Dialect{}), aside.ErrNull, zero},
+		{new(aside.AmbiguousError), aside.ErrAmbiguous, aside.ErrAmbiguous.Error()},
 		{feed(scanner), aside.ErrClosed, "aside: used after Close"},
 		{aside.ErrUnknown, aside.ErrUnknown, "aside: no such dialect"},
 		{aside.ErrOrder, aside.ErrOrder, "aside: a call in the wrong order"},
@@ -309,6 +318,19 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 		if !errors.Is(test.err, test.status) || test.err.Error() != test.text {
 			t.Errorf("%v, and not %s", test.err, test.text)
 		}
+	}
+	for _, s := range []*aside.Scanner{nil, {}, scanner} {
+		if s.Offset() != 0 || s.Held() != 0 || s.MaxHold() != 0 || s.Consumed() != 0 {
+			t.Errorf("%p has a number that is not 0", s)
+		}
+	}
+	for _, d := range []*aside.Dialect{nil, {}} {
+		if d.Name() != "" || d.Start() != aside.StartDefault || d.MaxHold() != 0 || d.Family(0) != "" || d.Opener(0, 0) != "" {
+			t.Errorf("%p is a dialect", d)
+		}
+	}
+	if err := errors.Join(new(aside.Dialect).Close(), new(aside.Scanner).Close(), new(aside.CallWriter).Close(), new(aside.Rewriter).Close()); err != nil {
+		t.Error(err)
 	}
 	for value, text := range map[interface{ String() string }]string{
 		aside.FormatChat | aside.FormatOllama: "chat,ollama", aside.FormatAll: "all", aside.Formats(0): "none",

@@ -161,6 +161,9 @@ func (o *CompressorOptions) register(registry *C.aside_registry) error {
 // Close frees the compressor. Streams that were made from it remain usable. Close returns [ErrBusy] and frees nothing while a
 // call is in progress, and inside a callback of the compressor's filters and caches. Closing it again does nothing.
 func (c *Compressor) Close() error {
+	if c == nil {
+		return errNil
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if c.isInside() { // also in a stream's callback
@@ -175,6 +178,21 @@ func (c *Compressor) Close() error {
 	runtime.SetFinalizer(c, nil)
 	C.aside_compressor_free(c.c)
 	c.c = nil
+	return nil
+}
+
+// enter begins a call, which c.use.leave ends. It returns an error if the compressor is nil or closed, or was not made here.
+func (c *Compressor) enter() error {
+	if c == nil {
+		return errNil
+	}
+	if err := c.use.enter(); err != nil {
+		return err
+	}
+	if c.c == nil {
+		c.use.leave()
+		return errZero
+	}
 	return nil
 }
 
@@ -206,7 +224,7 @@ func (i *Invocation) c(pin *runtime.Pinner) *C.aside_invocation {
 // A filter or cache that fails is listed in the report; that is not an error of the call. Errors are [ErrOption] for an input
 // that is not JSON, [ErrBusy] inside a callback of the same compressor, [ErrClosed] and [ErrMemory].
 func (c *Compressor) Compress(invocation Invocation, parts ...[]byte) ([][]byte, *Report, error) {
-	if err := c.use.enter(); err != nil {
+	if err := c.enter(); err != nil {
 		return nil, nil, err
 	}
 	defer c.use.leave()

@@ -756,3 +756,43 @@ func TestTextIsBounded(t *testing.T) {
 		t.Errorf("%d results, %d parts", len(results), len(report.Parts))
 	}
 }
+
+// The errors of compressors, streams and reports that are nil or that no function has made.
+func TestResultsThatAreNotThere(t *testing.T) {
+	const none, zero = "aside: the object is nil", "aside: the object is a zero value: make it with the function New of its type"
+	compress := func(c *aside.Compressor) error { _, _, err := c.Compress(callOf("make")); return err }
+	begin := func(c *aside.Compressor) error {
+		_, err := c.NewStream(callOf("make"), 1<<16, new(bytes.Buffer))
+		return err
+	}
+	write := func(s *aside.ToolStream) error { _, err := s.Write([]byte("a")); return err }
+	finish := func(s *aside.ToolStream) error { _, err := s.Finish(); return err }
+	slice := func(r *aside.Report) error { _, err := r.Slice(0, log4k, 0, 1); return err }
+	for _, test := range []struct {
+		err  error
+		text string
+	}{
+		{compress(nil), none},
+		{begin(nil), none},
+		{(*aside.Compressor)(nil).Close(), none},
+		{write(nil), none},
+		{finish(nil), none},
+		{(*aside.ToolStream)(nil).SetExitCode(1), none},
+		{(*aside.ToolStream)(nil).Close(), none},
+		{slice(nil), none},
+		{(*aside.Report)(nil).Close(), none},
+		{compress(&aside.Compressor{}), zero},
+		{begin(&aside.Compressor{}), zero},
+		{write(&aside.ToolStream{}), zero},
+		{finish(&aside.ToolStream{}), zero},
+		{new(aside.ToolStream).SetExitCode(1), zero},
+		{slice(&aside.Report{}), "aside: the report is a zero value: Compress and Finish return one"},
+	} {
+		if !errors.Is(test.err, aside.ErrNull) || test.err.Error() != test.text {
+			t.Errorf("%v, and not %s", test.err, test.text)
+		}
+	}
+	if err := errors.Join(new(aside.Compressor).Close(), new(aside.ToolStream).Close(), new(aside.Report).Close()); err != nil {
+		t.Error(err)
+	}
+}

@@ -71,10 +71,15 @@ type AmbiguousError struct {
 }
 
 // Error returns a sentence with the names of the candidates.
-func (e *AmbiguousError) Error() string { return e.err.Error() }
+func (e *AmbiguousError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns an error that wraps [ErrAmbiguous].
-func (e *AmbiguousError) Unwrap() error { return e.err }
+func (e *AmbiguousError) Unwrap() error {
+	if e.err == nil {
+		return ErrAmbiguous
+	}
+	return e.err
+}
 
 // Load returns a dialect read from the text of a dialect file (TOML, UTF-8). If the text is not a dialect file, the error is
 // [ErrDialect] and names the line and the key. Close frees the dialect; the garbage collector frees a forgotten one.
@@ -98,14 +103,19 @@ func DialectNames() []string {
 // longer be used. Close returns [ErrBusy] and frees nothing while another goroutine uses the dialect. Closing it again does
 // nothing.
 func (d *Dialect) Close() error {
+	if d == nil {
+		return errNilDialect
+	}
 	switch d.use.close() {
 	case ErrBusy:
 		return ErrBusy
 	case ErrClosed:
 		return nil
 	}
-	runtime.SetFinalizer(d, nil)
-	d.free()
+	if !d.isClosed() {
+		runtime.SetFinalizer(d, nil)
+		d.free()
+	}
 	return nil
 }
 
@@ -189,7 +199,7 @@ func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
 // enter begins a use of the dialect, which leave ends. It returns an error if the dialect is nil or closed.
 func (d *Dialect) enter() error {
 	if d == nil {
-		return &failure{ErrNull, "the dialect is nil"}
+		return errNilDialect
 	}
 	if err := d.use.enter(); err != nil {
 		return err

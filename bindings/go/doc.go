@@ -21,6 +21,9 @@
 //
 //	if _, err := aside.Find("qwen33"); errors.Is(err, aside.ErrUnknown) { … }
 //
+// The methods of an object that is nil, or that no function of this package has made, return [ErrNull]; those without an error
+// return zero.
+//
 // # Memory
 //
 // Scanners, rewriters, compressors and the like own memory of C. Close frees it; the garbage collector frees forgotten objects,

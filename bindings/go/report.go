@@ -123,8 +123,11 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 // unchanged text of that part; the result is a slice of it. Another text, or a part that no filter changed, is [ErrOriginal]; a
 // range outside the text is [ErrRange]. Unstable.
 func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error) {
-	if r.c == nil {
-		return nil, ErrClosed
+	switch {
+	case r == nil:
+		return nil, errNil
+	case r.c == nil:
+		return nil, &failure{ErrNull, "the report is a zero value: Compress and Finish return one"}
 	}
 	if err := r.c.use.enter(); err != nil {
 		return nil, err
@@ -146,7 +149,10 @@ func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error
 // Close frees the memory that Slice needs; the rest of the report stays valid. The garbage collector frees a forgotten one.
 // Close returns [ErrBusy] and frees nothing while another goroutine is in Slice. Closing it again does nothing.
 func (r *Report) Close() error {
-	if r.c == nil {
+	switch {
+	case r == nil:
+		return errNil
+	case r.c == nil:
 		return nil
 	}
 	return r.c.free()

@@ -348,7 +348,12 @@ const (
 
 // Consumed returns the number of bytes of the last Feed's chunk that are done. Feed returns the same number; Consumed is for those
 // whose yield function has panicked. It may be called at any time.
-func (s *Scanner) Consumed() int { return int(s.consumed.Load()) }
+func (s *Scanner) Consumed() int {
+	if s == nil {
+		return 0
+	}
+	return int(s.consumed.Load())
+}
 
 // Counts has the counts of one channel of a stream.
 type Counts struct {
@@ -375,11 +380,26 @@ func (s *Scanner) Counts(channel Channel) (Counts, error) {
 }
 
 // Offset returns the offset of the next byte to be fed; 0 once the scanner is closed. It may be called at any time.
-func (s *Scanner) Offset() int64 { return s.offset.Load() }
+func (s *Scanner) Offset() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.offset.Load()
+}
 
 // Held returns the number of bytes that are held back now, because they could still become part of a marker or complete a
 // character; 0 once the scanner is closed. It may be called at any time.
-func (s *Scanner) Held() int { return int(s.holds.Load()) }
+func (s *Scanner) Held() int {
+	if s == nil {
+		return 0
+	}
+	return int(s.holds.Load())
+}
 
 // MaxHold returns the largest number of bytes that this scanner holds back; 0 once it is closed. It may be called at any time.
-func (s *Scanner) MaxHold() int { return int(s.maxHold.Load()) }
+func (s *Scanner) MaxHold() int {
+	if s == nil {
+		return 0
+	}
+	return int(s.maxHold.Load())
+}

@@ -48,8 +48,8 @@ func NewSplitter(d *Dialect, content, thinking io.Writer) (*Splitter, error) {
 // byte that this writer did not take. A writer that takes less than it was given without an error fails with
 // [io.ErrShortWrite]. A writer that panics counts as failed in later calls.
 func (sp *Splitter) Write(p []byte) (n int, err error) {
-	if !sp.use.enter() {
-		return 0, ErrBusy
+	if err := sp.enter(); err != nil {
+		return 0, err
 	}
 	defer sp.use.leave()
 	if sp.err != nil {
@@ -66,8 +66,8 @@ func (sp *Splitter) Write(p []byte) (n int, err error) {
 // Close ends the stream: it writes the held text and frees the splitter. The writers stay open. It returns a writer's
 // error, and nil when called again after a success.
 func (sp *Splitter) Close() error {
-	if !sp.use.enter() {
-		return ErrBusy
+	if err := sp.enter(); err != nil {
+		return err
 	}
 	defer sp.use.leave()
 	err := sp.err
@@ -83,6 +83,19 @@ func (sp *Splitter) Close() error {
 		err = closed
 	}
 	return err
+}
+
+// enter begins a call, as that of a scanner.
+func (sp *Splitter) enter() error {
+	switch {
+	case sp == nil:
+		return errNil
+	case sp.scanner == nil:
+		return errZero
+	case !sp.use.enter():
+		return ErrBusy
+	}
+	return nil
 }
 
 var errCount = errors.New("aside: a reader or writer returned an impossible number of bytes")

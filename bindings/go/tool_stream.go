@@ -44,7 +44,7 @@ func (s *toolStream) free() {
 //
 // The compressor may be closed before the stream. Close frees the stream; the garbage collector frees a forgotten one.
 func (c *Compressor) NewStream(invocation Invocation, memory int, to io.Writer) (*ToolStream, error) {
-	if err := c.use.enter(); err != nil {
+	if err := c.enter(); err != nil {
 		return nil, err
 	}
 	defer c.use.leave()
@@ -82,13 +82,10 @@ func (s *ToolStream) Write(p []byte) (int, error) {
 // SetExitCode sets the exit code of the command, which is known when the command has ended: after the last Write, before Finish.
 // Until then, a command without one counts as failed. After Finish the error is [ErrOrder].
 func (s *ToolStream) SetExitCode(code int) error {
-	if !s.use.enter() {
-		return ErrBusy
+	if err := s.enter(); err != nil {
+		return err
 	}
 	defer s.use.leave()
-	if s.c == nil {
-		return ErrClosed
-	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer runtime.KeepAlive(s.c)
@@ -117,14 +114,11 @@ func (s *ToolStream) Finish() (*Report, error) {
 
 // run makes a call and writes its output. done reports whether the library has done its part.
 func (s *ToolStream) run(call func(out *C.aside_bytes) C.aside_status) (done bool, err error) {
-	if !s.use.enter() {
-		return false, ErrBusy
+	if err := s.enter(); err != nil {
+		return false, err
 	}
 	defer s.use.leave()
-	switch {
-	case s.c == nil:
-		return false, ErrClosed
-	case s.err != nil:
+	if s.err != nil {
 		return false, s.err
 	}
 	defer runtime.KeepAlive(s.c) // until the writer returns
@@ -139,13 +133,32 @@ func (s *ToolStream) run(call func(out *C.aside_bytes) C.aside_status) (done boo
 	return true, s.err
 }
 
+// enter begins a call, as that of a scanner.
+func (s *ToolStream) enter() error {
+	if s == nil {
+		return errNil
+	}
+	if !s.use.enter() {
+		return ErrBusy
+	}
+	if s.c == nil {
+		defer s.use.leave()
+		return s.use.gone()
+	}
+	return nil
+}
+
 // Close frees the stream and drops text that Finish has not written. It returns [ErrBusy] while a call is in progress. Closing
 // it again does nothing.
 func (s *ToolStream) Close() error {
+	if s == nil {
+		return errNil
+	}
 	if !s.use.enter() {
 		return ErrBusy
 	}
 	defer s.use.leave()
+	s.use.closed = true
 	if s.c != nil {
 		s.c.free()
 		s.c = nil

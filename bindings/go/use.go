@@ -15,8 +15,9 @@ type exclusive struct {
 
 // The errors of objects that no function of this package has made.
 var (
-	errNil  = &failure{ErrNull, "the object is nil"}
-	errZero = &failure{ErrNull, "the object is a zero value: make it with the function New of its type"}
+	errNil        = &failure{ErrNull, "the object is nil"}
+	errNilDialect = &failure{ErrNull, "the dialect is nil"}
+	errZero       = &failure{ErrNull, "the object is a zero value: make it with the function New of its type"}
 )
 
 // gone returns the error of an object without memory of the library: it was closed, or it never had any.

@@ -104,6 +104,21 @@ std::string rewrite(const aside::Dialect &dialect, aside::Start start, const Chu
     return hex_of(out);
 }
 
+// Returns the error of a call of a moved-from object, after a failure with another message.
+std::string gone(const aside::Dialect &dialect)
+{
+    aside::Scanner scanner(dialect);
+    const aside::Scanner other = std::move(scanner);
+    (void)aside::Dialect::try_find("nobody");
+    try {
+        scanner.feed("a", [](const aside::Event &) {});
+    } catch (const aside::Error &error) {
+        const char *name = error.status() == aside::Status::null ? "Error with Status::null" : "Error";
+        return hex_of(name) + ' ' + hex_of(error.what());
+    }
+    return "";
+}
+
 std::string answer(std::istringstream fields)
 {
     std::string what, name, start, tools, chunk;
@@ -114,6 +129,8 @@ std::string answer(std::istringstream fields)
     while (fields >> chunk)
         chunks.push_back(bytes_of(chunk));
     const aside::Dialect dialect = aside::Dialect::find(name);
+    if (what == "gone")
+        return gone(dialect);
     if (what == "calls")
         return calls(dialect, start_of(start), tools, chunks);
     return what == "scan" ? scan(dialect, start_of(start), chunks) : rewrite(dialect, start_of(start), chunks);

@@ -4,6 +4,7 @@ package main
 import (
 	"bufio"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -41,6 +42,8 @@ func answer(fields []string) (string, error) {
 		return scan(dialect, start, fields[3:])
 	case "calls":
 		return calls(dialect, start, fields[3], fields[4:])
+	case "gone":
+		return gone(dialect)
 	default:
 		return rewrite(dialect, start, fields[3:])
 	}
@@ -138,6 +141,27 @@ func rewrite(dialect *aside.Dialect, start aside.Start, chunks []string) (string
 	}
 	out, err = rewriter.Finish(out)
 	return hexOf(out), err
+}
+
+// gone returns the errors of a scanner that was closed, of one that is nil, and of a zero value.
+func gone(dialect *aside.Dialect) (string, error) {
+	closed, err := aside.NewScanner(dialect, nil)
+	if err != nil {
+		return "", err
+	}
+	if err := closed.Close(); err != nil {
+		return "", err
+	}
+	names := map[aside.Status]string{aside.ErrClosed: "ErrClosed", aside.ErrNull: "ErrNull"}
+	var said []string
+	for _, scanner := range []*aside.Scanner{closed, nil, {}} {
+		_, _ = aside.Find("nobody") // a failure with another message
+		err := scanner.Reset()
+		var status aside.Status
+		errors.As(err, &status)
+		said = append(said, hexOf([]byte(names[status])), hexOf([]byte(err.Error())))
+	}
+	return strings.Join(said, " "), nil
 }
 
 func bytesOf(text string) []byte {

@@ -1,7 +1,8 @@
 // The driver of JavaScript: README.md says what it reads and writes.
 
 import { createInterface } from "node:readline";
-import { Rewriter, Scanner } from "libaside";
+import { Dialect, Rewriter, Scanner } from "libaside";
+import { Compressor } from "libaside/tools";
 
 const CHANNELS = ["content", "thinking", "narration", "tool"];
 
@@ -49,9 +50,28 @@ function rewrite(dialect, start, chunks) {
   return hexed(Buffer.concat(out));
 }
 
+// Returns the errors of a scanner that was freed and of a stream that has ended, each after a failure with another message.
+function gone(dialect) {
+  const scanner = new Scanner(dialect);
+  scanner.free();
+  const stream = new Compressor().stream({ toolId: "bash", input: "make" });
+  stream.finish();
+  return [scanner, stream].map((object) => {
+    try {
+      Dialect.find("nobody");
+    } catch {}
+    try {
+      object.feed("a");
+    } catch (error) {
+      return `${hexed(error.constructor.name)} ${hexed(error.message)}`;
+    }
+  }).join(" ");
+}
+
 function answer([what, dialect, start, ...rest]) {
   const from = start === "-" ? null : start;
   try {
+    if (what === "gone") return gone(dialect);
     if (what === "scan") return scan(dialect, from, rest);
     return what === "calls" ? calls(dialect, from, rest[0], rest.slice(1)) : rewrite(dialect, from, rest);
   } catch (error) {

@@ -1,8 +1,9 @@
 """The driver of Python: README.md says what it reads and writes."""
 
+import contextlib
 import sys
 
-from libaside import AsideError, Rewriter, Scanner
+from libaside import AsideError, Compressor, Dialect, Rewriter, Scanner
 
 CHANNELS = ["content", "thinking", "narration", "tool"]
 
@@ -51,9 +52,23 @@ def rewrite(dialect, start, chunks):
     return hexed(b"".join(rewriter.feed(of_hex(chunk)) for chunk in chunks) + rewriter.finish())
 
 
+def gone():
+    """The error of a stream that has ended, after a failure with another message."""
+    stream = Compressor().stream(tool_id="bash", input="make")
+    stream.finish()
+    with contextlib.suppress(AsideError):
+        Dialect.find("nobody")
+    try:
+        stream.feed("a")
+    except AsideError as error:
+        return f"{hexed(type(error).__name__.encode())} {hexed(str(error).encode())}"
+
+
 def answer(what, dialect, start, *rest):
     start = None if start == "-" else start
     try:
+        if what == "gone":
+            return gone()
         if what == "scan":
             return scan(dialect, start, rest)
         return calls(dialect, start, rest[0], rest[1:]) if what == "calls" else rewrite(dialect, start, rest)

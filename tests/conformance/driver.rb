@@ -57,10 +57,24 @@ def rewrite(dialect, start, chunks)
   hex(out)
 end
 
+# The error of a scanner that was closed, after a failure with another message.
+def gone(dialect)
+  scanner = Aside::Scanner.new(dialect)
+  scanner.close
+  begin
+    Aside::Dialect.find("nobody")
+  rescue Aside::Error
+    scanner.feed("a")
+  end
+rescue Aside::Error => e
+  [e.class.name.delete_prefix("Aside::"), e.message].map { |text| hex(text) }.join(" ")
+end
+
 def answer(what, dialect, start, *rest)
   start = start == "-" ? nil : start.to_sym
   case what
   when "scan" then scan(dialect, start, rest)
+  when "gone" then gone(dialect)
   when "calls" then calls(dialect, start, rest.shift, rest)
   else rewrite(dialect, start, rest)
   end

@@ -21,6 +21,8 @@ CHANNELS = ["content", "thinking", "narration", "tool"]
 SIZES = [1, 7, 1 << 30]
 # The most failures of a language that are printed.
 SHOWN = 5
+# The languages whose objects can be closed, freed or moved from, or can end.
+CLOSABLE = {"C++", "JavaScript", "Go", "Ruby", "Python"}
 # The causes of an end that leave a call whole.
 WHOLE = {"marker", "implied"}
 
@@ -134,13 +136,25 @@ def requests():
         yield from rewrites(case)
 
 
-def run(command, asked):
-    """Returns the answer to each request."""
+def gone():
+    """Returns the errors and messages of objects that were closed, by language, as the manual's table has them."""
+    _, table = (ROOT / "docs/bindings.md").read_text(encoding="utf-8").split("\n| | error | message |\n", 1)
+    errors = {}
+    for row in table.split("\n\n", 1)[0].splitlines()[1:]:
+        what, error, message = (cell.strip() for cell in row.strip("|").split("|"))
+        errors.setdefault(what.split(",")[0], []).append((error.replace("`", ""), message))
+    if errors.keys() != CLOSABLE:
+        sys.exit(f"docs/bindings.md has messages of {', '.join(errors)}, and not of {', '.join(sorted(CLOSABLE))}")
+    return errors
+
+
+def run(command, lines):
+    """Returns the answer to each line."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") as driver:
 
         def write():
             try:
-                driver.stdin.writelines(request.line + "\n" for request in asked)
+                driver.stdin.writelines(line + "\n" for line in lines)
                 driver.stdin.close()
             except BrokenPipeError:
                 pass  # the driver has ended, which the missing answers say
@@ -149,7 +163,7 @@ def run(command, asked):
         writer.start()
         answers = [line.rstrip("\n") for line in driver.stdout]
         writer.join()
-    return answers + ["! no answer"] * (len(asked) - len(answers))
+    return answers + ["! no answer"] * (len(lines) - len(answers))
 
 
 def is_right(request, answer, first):
@@ -161,10 +175,11 @@ def is_right(request, answer, first):
 
 def main(languages):
     asked = list(requests())
+    errors = gone()
     suites = list(dict.fromkeys(request.suite for request in asked))
     first, passed, failed = None, {}, False
     for language, command in languages:
-        answers = run(shlex.split(command), asked)
+        answers = run(shlex.split(command), [request.line for request in asked])
         first = first or answers
         shown = 0
         for request, answer, wanted in zip(asked, answers, first, strict=True):
@@ -174,6 +189,12 @@ def main(languages):
                 shown += 1
                 print(f"{language}, {request.suite}: {request.case}\n  {request.line[:300]}\n  {answer[:300]}", file=sys.stderr)
             failed |= not right
+        if wanted := errors.get(language.removesuffix(" without cgo")):
+            [answer] = run(shlex.split(command), ["gone qwen3 -"])
+            if answer != " ".join(hexed(cell.encode()) for row in wanted for cell in row):
+                said = answer if answer.startswith("!") else [bytes.fromhex(field).decode() for field in answer.split(" ")]
+                print(f"{language}: docs/bindings.md has {wanted}\n  {said}", file=sys.stderr)
+                failed = True
     count = {suite: sum(request.suite == suite for request in asked) for suite in suites}
     rows = [["language", *(f"{suite} of {count[suite]}" for suite in suites)]]
     rows += [[language, *(str(passed[language, suite]) for suite in suites)] for language, _ in languages]

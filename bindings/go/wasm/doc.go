@@ -15,6 +15,9 @@
 //
 // Every error of the library is a [Status] or wraps one: compare with [errors.Is].
 //
+// The methods of an object that is nil, or that no function of this package has made, return [ErrNull]; those without an error
+// return zero.
+//
 // # Memory
 //
 // All objects share the memory of one instance of the program. Close frees an object; the garbage collector frees forgotten

@@ -1,6 +1,7 @@
 // Tool results made shorter, in a separate wasm file: agents load it, and clients of a server need not.
 
 import { concat, optionTexts, textOf, WasmFile } from "./core.js";
+import { AsideError } from "./errors.js";
 import { Handle } from "./handle.js";
 
 export { AsideError, DefectError, DialectError } from "./errors.js";
@@ -103,7 +104,7 @@ export class ToolStream extends Handle {
   }
 
   #core() {
-    if (this.#report) throw new Error("the stream has ended: make another one");
+    if (this.#report) throw new AsideError("the stream has ended: make another one");
     return Handle.core(this);
   }
 
