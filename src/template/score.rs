@@ -163,7 +163,7 @@ impl<'a> Scorer<'a> {
             (false, _) => 0,
         };
         let wrappers = signature.wrappers.iter().filter(|wrapper| self.found[**wrapper]).count();
-        score += if wrappers == 0 && !signature.wrappers.is_empty() { -1 } else { 2 * wrappers as i32 };
+        score += if wrappers == 0 && signature.needs_wrapper { -2 } else { 2 * wrappers as i32 };
         if !signature.turns.is_empty() {
             score += if self.has_any(&signature.turns) { 4 } else { -4 };
         }

@@ -38,6 +38,8 @@ pub struct Signature {
     pub thinking: Vec<MarkerPair>,
     pub tools: Vec<NeedleId>,
     pub wrappers: Vec<NeedleId>,
+    /// Whether a wrapper of the answer ends the thinking, so that the family's templates have one.
+    pub needs_wrapper: bool,
     /// The markers that begin, end and close a header, and its keys.
     pub header: Option<[Vec<NeedleId>; 4]>,
     pub turns: Vec<NeedleId>,
@@ -125,6 +127,7 @@ impl Table {
             thinking: spans(Channel::Thinking).map(|span| self.pair(span, &model.turns)).collect(),
             tools: spans(Channel::Tool).flat_map(|span| self.openers(span)).collect(),
             wrappers: spans(Channel::Content).flat_map(|span| self.openers(span)).collect(),
+            needs_wrapper: spans(Channel::Content).any(|span| span.ends.is_some()),
             header,
             turns: self.all(&model.turns),
             own: strings(&model.templates),
