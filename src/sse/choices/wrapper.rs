@@ -97,7 +97,7 @@ impl Wrapper {
         Ok(())
     }
 
-    /// Ends the thinking: adds the held bytes that are no marker to `out`.
+    /// Ends the thinking: adds the held bytes to `out`, unless they are a marker.
     pub fn end(&mut self, setup: &Setup, out: &mut Vec<u8>) -> Result<(), Error> {
         self.take(setup, Input::Finish, out)
     }

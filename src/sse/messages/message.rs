@@ -101,7 +101,7 @@ impl Message {
     }
 
     /// Notes the thinking and text of a block that is not split. If the server sends thinking that is not empty, or a
-    /// signature, it splits the thinking itself; an empty block is no sign of that.
+    /// signature, it splits the thinking itself; an empty block does not show that.
     pub fn take_passing(
         &mut self,
         part: &Part,

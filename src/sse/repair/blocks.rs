@@ -81,7 +81,7 @@ struct Open {
     server: u64,
     own: u64,
     text: Option<Text>,
-    /// The arguments of a call so far; `None` if they are whole or the block is no call.
+    /// The arguments of a call so far; `None` if they are whole or the block is not a call.
     arguments: Option<Arguments>,
 }
 
@@ -461,7 +461,7 @@ fn message_id(text: &[u8]) -> Option<Span> {
     string_in(text, b"message", b"id")
 }
 
-/// Returns the empty arguments of a call that begins; `None` if its start has the arguments or the block is no call.
+/// Returns the empty arguments of a call that begins; `None` if its start has the arguments or the block is not a call.
 fn arguments(block: &Part, text: &[u8]) -> Option<Arguments> {
     let is_call = block.kind.clone().is_some_and(|kind| text[kind].ends_with(b"tool_use\""));
     let mut has_input = false;
