@@ -1,4 +1,4 @@
-//! A subcommand that this program was built without: its name is known all the same, and says how to have it.
+//! A subcommand that this program was built without. Its name is still accepted, and prints how to get the subcommand.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

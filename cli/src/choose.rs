@@ -1,4 +1,4 @@
-//! Which dialect a stream is read in, and where it starts: options that `split` and `resplit` share.
+//! The options for the dialect and the start of a stream, which `split` and `resplit` share.
 
 use std::path::PathBuf;
 
@@ -86,7 +86,7 @@ pub struct Chosen {
     pub start: Option<Start>,
     pub stray_close: StrayClose,
     pub leading_tags: LeadingTags,
-    /// It was asked for, and is not the default.
+    /// Whether the user has chosen it, so that it is not the default.
     pub is_given: bool,
 }
 
@@ -133,7 +133,7 @@ impl Source {
     }
 }
 
-/// Drafts a dialect, and says so.
+/// Drafts a dialect, and prints that it is a draft.
 #[cfg(feature = "templates")]
 fn drafted(template: &str, file: &std::path::Path, unknown: &str) -> Result<(Dialect, Start), Stop> {
     let template = aside::ChatTemplate::new(template).named(&file.to_string_lossy());

@@ -1,5 +1,5 @@
-//! Which of the standard streams were closed when the program began (`aside split >&-`). Rust opens `/dev/null` in their places
-//! before `main`, so that output there is lost without an error: this looks earlier than that.
+//! Finds the standard streams that were closed when the program began (`aside split >&-`). Before `main`, Rust opens
+//! `/dev/null` in their places, so that output would be lost without an error. So this looks earlier.
 
 /// Returns whether standard input was closed.
 pub fn is_stdin_closed() -> bool {
@@ -29,7 +29,8 @@ mod early {
         CLOSED[stream].load(Relaxed)
     }
 
-    // SAFETY: the section is a list of functions that are called, one after the other, before `main`; this is one.
+    // SAFETY: the section is a list of functions that are called one after the other before `main`, and `look` is such a
+    // function.
     #[used]
     #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
@@ -37,7 +38,7 @@ mod early {
 
     extern "C" fn look() {
         for (descriptor, is_closed) in (0..).zip(&CLOSED) {
-            // SAFETY: it reads the flags of a descriptor, and fails if there is none.
+            // SAFETY: the call reads the flags of a descriptor, and fails if there is none.
             let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFD) };
             is_closed.store(flags == -1, Relaxed);
         }

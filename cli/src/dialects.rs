@@ -1,4 +1,4 @@
-//! `aside dialects`: which dialects there are, and the facts of one.
+//! `aside dialects`: the list of dialects, and the properties of one.
 
 use std::fmt::Write;
 use std::process::ExitCode;

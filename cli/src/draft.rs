@@ -55,7 +55,7 @@ pub fn drafted(template: &ChatTemplate, source: &Path) -> Result<Draft, Stop> {
     Dialect::draft(template).map_err(|error| Stop::in_file(source, error))
 }
 
-/// Reads a template from where it is.
+/// Reads a template from the kinds of sources that users have.
 pub fn read(source: &Path) -> Result<ChatTemplate, Stop> {
     if source.is_dir() {
         return of_checkpoint(source);
@@ -72,7 +72,7 @@ pub fn read(source: &Path) -> Result<ChatTemplate, Stop> {
     Ok(if source == Path::new("-") { template } else { template.named(&source.to_string_lossy()) })
 }
 
-/// Reads a checkpoint: its template may be in a separate file.
+/// Reads the template of a checkpoint, which may be in a separate file.
 fn of_checkpoint(folder: &Path) -> Result<ChatTemplate, Stop> {
     let (config, jinja) = (folder.join("tokenizer_config.json"), folder.join("chat_template.jinja"));
     let mut template = ChatTemplate::default();

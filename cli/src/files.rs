@@ -26,7 +26,7 @@ impl Input {
         Input { source: Box::new(source), name: name.to_owned() }
     }
 
-    /// Opens a file. Without one, or with `-`, it is standard input, which must not be a terminal that nobody asked for.
+    /// Opens a file, or standard input without a file or with `-`. Without a file, standard input must not be a terminal.
     pub fn open(file: Option<&Path>) -> Result<Input, Stop> {
         match file {
             None if io::stdin().is_terminal() => {
@@ -42,7 +42,7 @@ impl Input {
         }
     }
 
-    /// Returns the number of bytes that were read. At the end there are none.
+    /// Reads into the buffer. Returns the number of bytes, which is 0 at the end.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Stop> {
         loop {
             match self.source.read(buffer) {
@@ -53,7 +53,7 @@ impl Input {
     }
 }
 
-/// Returns the stop for a file that cannot be read as what an option takes: it may be of another kind.
+/// Returns the error for a file that an option cannot read, perhaps because it is of another kind.
 pub fn wrong_kind(file: &Path, text: &str, error: impl Display) -> Stop {
     match kind_of(text) {
         Some(what) => Stop::in_file(file, what),
@@ -61,7 +61,7 @@ pub fn wrong_kind(file: &Path, text: &str, error: impl Display) -> Stop {
     }
 }
 
-/// Returns the option that takes a file with this text, as a sentence.
+/// Returns a sentence with the option for a file with this text.
 pub fn kind_of(text: &str) -> Option<&'static str> {
     let kinds = [
         (Dialect::load(text).is_ok(), "this is a dialect file, for aside split --dialect-file"),

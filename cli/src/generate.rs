@@ -1,4 +1,5 @@
-//! `aside completions` and `aside man`: files for shells and `man`, from the same description of the options that parses them.
+//! `aside completions` and `aside man`: files for shells and `man`, made from the description of the options by which they are
+//! parsed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -58,7 +59,7 @@ pub fn man(arguments: &Man) -> Result<ExitCode, Stop> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The sections of a page that no option describes.
+/// The sections of a page that do not come from the options.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Sections {
@@ -90,7 +91,7 @@ fn page(command: Command) -> (String, Vec<u8>) {
     }
     let page = Page::new(command);
     let mut text = Vec::new();
-    // A vector takes all that is written.
+    // Writing to a vector cannot fail.
     let _ = page.render(&mut text).and_then(|()| roff.to_writer(&mut text));
     (page.get_filename(), text)
 }

@@ -1,4 +1,5 @@
-//! `aside history`: the history of a request as a filter. It shows a host what to do with the requests of its clients.
+//! `aside history`: rewrites the history of a request as a filter. It is an example for hosts that rewrite the requests of
+//! their clients.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -164,7 +165,7 @@ impl Arguments {
     }
 }
 
-/// Returns a report as lines: the name of each figure, as in JSON, and what it counts.
+/// Returns a report as lines: the name of each number, as in JSON, and its value.
 fn report_text(report: &Report, why: Option<&str>) -> String {
     let Report { changed, refused, unread, thinking_off, .. } = report;
     [
@@ -180,7 +181,7 @@ fn report_text(report: &Report, why: Option<&str>) -> String {
     .concat()
 }
 
-/// Reads, rewrites and writes a request, as a gateway does.
+/// Reads, rewrites and writes a request, like a gateway.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let options = arguments.options()?;
     let mut input = Input::open(arguments.file.as_deref())?;

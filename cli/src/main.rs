@@ -1,5 +1,5 @@
-//! The program `aside`: the library on the command line. Each subcommand has its own file; this one only chooses between them
-//! and turns their results into an exit status.
+//! The program `aside`: the library on the command line. Each subcommand has its own file; this file only chooses a subcommand
+//! and turns its result into an exit status.
 
 #[cfg(not(all(feature = "proxy", feature = "templates")))]
 mod absent;
@@ -82,12 +82,12 @@ fn main() -> ExitCode {
     let done = match Cli::try_parse() {
         Ok(cli) => run(cli.command),
         Err(error) if error.use_stderr() => refuse(error),
-        // Help, or a version.
+        // The user asked for help or a version.
         Err(error) => error.exit(),
     };
     let (message, code) = match done {
         Ok(code) => return code,
-        // The reader of our output has seen enough (`| head -1`).
+        // The reader of the output has closed the pipe (`| head -1`).
         Err(Stop::PipeClosed) => return ExitCode::SUCCESS,
         Err(Stop::Failed(message)) => (message, 1),
         Err(Stop::NotRun(message, code)) => (message, code),
@@ -114,13 +114,13 @@ fn run(command: Subcommands) -> Result<ExitCode, Stop> {
     }
 }
 
-/// Refuses wrong arguments, in the parser's words. Its own styles are left out, since they could not be distinguished from escape
-/// sequences in an argument that the message quotes.
+/// Reports wrong arguments with the parser's message. The parser's styles are left out, since they could not be distinguished
+/// from escape sequences in an argument that the message quotes.
 fn refuse(error: clap::Error) -> Result<ExitCode, Stop> {
     let error = Cli::command().styles(Styles::plain()).try_get_matches().err().unwrap_or(error);
     let text = error.render().ansi().to_string();
     let Some(message) = text.strip_prefix("error: ") else {
-        // Help, because there is no command.
+        // Without a subcommand, the message is the help.
         say(&text);
         return Ok(ExitCode::from(2));
     };

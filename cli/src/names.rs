@@ -1,4 +1,4 @@
-//! Names as values of options: a shell completes those that are built in, and the option takes any.
+//! Names as values of options: a shell completes built-in names, and the option accepts any text.
 
 use std::ffi::OsStr;
 
@@ -7,7 +7,7 @@ use aside::history::Server;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
-/// A parser that takes any text. The function returns the names that a shell offers.
+/// A parser that accepts any text. The function returns the names that a shell offers.
 #[derive(Clone)]
 pub struct Names(fn() -> Vec<&'static str>);
 

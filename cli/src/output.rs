@@ -1,6 +1,6 @@
-//! Standard output and messages. Text of a model or a tool cannot act on the terminal that shows it: characters that would
-//! move the cursor, change colours, fill the clipboard or turn the order of a line around are written out (`\u{1b}`), as in
-//! Rust. Pipes and files get the bytes as they are.
+//! Standard output and messages. Text of a model or a tool must not control the terminal that shows it: characters that would
+//! move the cursor, change colours, fill the clipboard or reverse the order of a line are printed as escapes, as in Rust
+//! (`\u{1b}`). Pipes and files get the bytes unchanged.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use crate::stop::Stop;
 
 /// Standard output for text that may have come from a model or a tool.
 pub struct Output {
-    /// For a terminal.
+    /// The filter of control characters, if standard output is a terminal.
     shown: Option<Shown>,
     text: Vec<u8>,
 }
@@ -19,7 +19,7 @@ impl Output {
         Output { shown: io::stdout().is_terminal().then(Shown::default), text: Vec::new() }
     }
 
-    /// Writes at once, so that it is seen before more is read.
+    /// Writes without a buffer, so that the output is seen before more input is read.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         let Some(shown) = &mut self.shown else { return write_raw(bytes) };
         self.text.clear();
@@ -27,7 +27,7 @@ impl Output {
         write_raw(&self.text)
     }
 
-    /// Writes the rest of a character that was cut.
+    /// Writes the bytes of an incomplete character at the end.
     pub fn finish(mut self) -> Result<(), Stop> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         self.text.clear();
@@ -43,13 +43,13 @@ pub fn write_out(bytes: &[u8]) -> Result<(), Stop> {
     output.finish()
 }
 
-/// Writes bytes as they are, at once.
+/// Writes bytes unchanged and without a buffer.
 pub fn write_raw(bytes: &[u8]) -> Result<(), Stop> {
     let mut out = io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| Stop::io("standard output", &error))
 }
 
-/// The command that messages begin with, such as `aside split`.
+/// The command at the beginning of messages, such as `aside split`.
 pub static COMMAND: OnceLock<String> = OnceLock::new();
 
 /// Writes a message, which needs no line end, after the name of the command.
@@ -64,15 +64,15 @@ pub fn say(message: &str) {
     let _ = io::stderr().write_all(&text);
 }
 
-/// Writes the program's own text to standard error as it is: it may move the cursor.
+/// Writes the program's own text to standard error unchanged, for text that moves the cursor.
 pub fn say_raw(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Writes out characters that would act on a terminal. Bytes may be cut anywhere.
+/// Replaces characters that would control a terminal by escapes. Bytes may be cut anywhere.
 #[derive(Default)]
 pub struct Shown {
-    /// The beginning of a character whose end has not come.
+    /// The beginning of a character whose end has not arrived.
     held: Vec<u8>,
 }
 
@@ -103,14 +103,14 @@ impl Shown {
     }
 }
 
-/// Shows bytes that are not UTF-8: some terminals take them for control characters.
+/// Writes bytes that are not UTF-8 as escapes: some terminals read them as control characters.
 fn show_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     for byte in bytes {
         let _ = write!(out, "\\x{byte:02x}");
     }
 }
 
-/// Returns whether a terminal does something for a character other than to show it, line feeds and tabs apart.
+/// Returns whether a character controls a terminal, except for line feeds and tabs.
 fn acts(character: char) -> bool {
     let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || character.is_control() && !matches!(character, '\n' | '\t')

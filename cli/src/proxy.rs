@@ -35,7 +35,7 @@ pub struct Arguments {
     check_config: bool,
 }
 
-/// Reads all settings. The program does so again at SIGHUP.
+/// Reads all settings. The program calls this again at SIGHUP.
 fn load(arguments: &Arguments) -> Result<Config, aside_proxy::Error> {
     let variables =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

@@ -1,4 +1,4 @@
-//! `aside resplit`: the rewriter of event streams as a filter. It shows a host what to do with its own answers.
+//! `aside resplit`: the rewriter of event streams as a filter. It is an example for hosts that rewrite answers.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -260,7 +260,7 @@ impl Arguments {
 }
 
 fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
-    // The user chose the file: it may have any length.
+    // The user has chosen the file, so it may have any length.
     let tools = Tools::read_up_to(&read_text(file)?, Some(usize::MAX));
     Ok(Arc::new(tools.map_err(|error| Stop::in_file(file, error))?))
 }
@@ -292,7 +292,7 @@ fn counts(stats: &Stats, dialect: &str, form: Form) -> String {
     }
 }
 
-/// Reads, feeds and writes, as every gateway does.
+/// Reads, feeds and writes, like every gateway.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let failed = |error: aside::Error| Stop::Failed(error.to_string());
     let chosen = arguments.dialect.choose()?;
@@ -302,7 +302,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         note(&format!("--calls finds nothing: the dialect {name} does not say how calls are written"));
     }
     let mut rewriter = Rewriter::new(&chosen.dialect, &options).map_err(failed)?;
-    // A gateway keeps its rewriters, and sets this for each answer, as its request says.
+    // A gateway keeps its rewriters, and sets this for each answer, depending on the request.
     let started = rewriter.use_dialect(None, chosen.start);
     started.map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
     let mut input = Input::open(arguments.file.as_deref())?;

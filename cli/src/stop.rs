@@ -1,4 +1,4 @@
-//! Why a subcommand ends before its input does, so that each exit status is decided in one place.
+//! The reasons for which a subcommand ends early, so that all exit statuses are decided in one place.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
@@ -8,14 +8,14 @@ pub enum Stop {
     /// Nobody reads standard output any more.
     PipeClosed,
     Failed(String),
-    /// A command cannot be run. The code is that of a shell.
+    /// A command cannot be run. The code is the one that a shell would return.
     NotRun(String, u8),
     /// The arguments are wrong.
     Usage(String),
 }
 
 impl Stop {
-    /// Returns the stop for a file, or standard input or output, that cannot be used.
+    /// Returns the error for a file, or standard input or output, that cannot be used.
     pub fn io(what: &str, error: &io::Error) -> Stop {
         if error.kind() == ErrorKind::BrokenPipe {
             return Stop::PipeClosed;
@@ -23,13 +23,13 @@ impl Stop {
         Stop::Failed(format!("{what}: {}", reason(error)))
     }
 
-    /// Returns the stop for a file whose text is not what it should be.
+    /// Returns the error for a file with a faulty text.
     pub fn in_file(file: &Path, why: impl Display) -> Stop {
         Stop::Failed(format!("{}: {why}", file.display()))
     }
 }
 
-/// Returns the text of an error as other tools say it.
+/// Returns the text of an error in the form of other tools.
 pub fn reason(error: &io::Error) -> String {
     without_number(&error.to_string())
 }

@@ -1,5 +1,5 @@
-//! The body of an answer on its way to the client: as it came, or through a rewriter. One piece is read when the client has taken the
-//! one before, so a client that reads slowly slows the server down.
+//! The body of an answer to the client: unchanged, or rewritten. A piece is read only when the client has got the last one, so
+//! a client that reads slowly slows the server down.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -24,20 +24,21 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const SILENT: &str = "the server has sent nothing for too long";
 
-/// How long an answer over HTTP/2 that breaks off waits, so that earlier bytes are sent first: another task writes them.
+/// The time that an answer over HTTP/2 waits before it breaks off, so that earlier bytes, which another task writes, are sent
+/// first.
 const TURN: Duration = Duration::from_millis(50);
 
-/// Where the bytes are from.
+/// The source of the bytes.
 pub enum Source<B> {
     Server(B),
     Decoded(Decoded),
-    /// The proxy itself.
+    /// A text of the proxy itself.
     Own(Option<Bytes>),
     /// Another source, whose first piece has been read.
     Begun(Box<Source<B>>, Option<Piece>),
 }
 
-/// A piece of a body, its death, or its end.
+/// A piece of a body, an error that breaks it off, or its end.
 pub type Piece = Option<Result<Frame<Bytes>, Failure>>;
 
 impl<B> Source<B>
@@ -57,7 +58,7 @@ where
         }
     }
 
-    /// Reads the first piece. Returns a source that still has it, and the piece's bytes, of which there are none at an end.
+    /// Reads the first piece. Returns a source that still has the piece, and the piece's bytes, which are empty at the end.
     pub async fn begin(mut self, limit: Duration) -> (Source<B>, Bytes) {
         let piece = tokio::time::timeout(limit, poll_fn(|cx| self.poll_frame(cx))).await;
         let piece = piece.unwrap_or_else(|_| Some(Err(SILENT.into())));
@@ -75,7 +76,7 @@ where
     }
 }
 
-/// How all that was given to a client's connection is known to have left.
+/// The way to know that all bytes given to a client's connection were sent.
 pub enum Left {
     Flushed(Arc<Flushes>),
     InTime,
@@ -83,9 +84,9 @@ pub enum Left {
 
 enum Stage {
     Moving,
-    /// The text has ended; only these trailers remain.
+    /// The text has ended, and only these trailers remain.
     Trailers(HeaderMap),
-    /// The server has died, and what was held has been sent. The answer ends in this way when they have been sent.
+    /// The server has broken off, and the held bytes are being sent. After that, the answer breaks off too.
     Dying(Failure, Option<Leaving>),
     Ended,
 }
@@ -95,7 +96,7 @@ enum Leaving {
     At(Pin<Box<Sleep>>),
 }
 
-/// A rewriter, and its cost.
+/// A rewriter, and the time that it has used.
 struct Splitting {
     rewriter: Rewriter,
     time: Duration,
@@ -122,7 +123,7 @@ pub struct Answer<B = Incoming> {
     idle: Idle,
     timer: Option<Pin<Box<Sleep>>>,
     report: Option<Report>,
-    /// Nothing comes after what was sent. hyper does not ask for the end then.
+    /// Whether the last piece was sent. In this case hyper does not poll for the end.
     is_last: bool,
 }
 
@@ -140,7 +141,7 @@ impl<B> Answer<B> {
         }
     }
 
-    /// Sends the body through a rewriter.
+    /// Makes a rewriter rewrite the body.
     pub fn split(mut self, rewriter: Rewriter) -> Answer<B> {
         if let Some(report) = &self.report {
             report.metrics.streams.inc();
@@ -161,7 +162,7 @@ impl<B> Answer<B> {
         self.stage = stage;
     }
 
-    /// Returns the bytes to send for a piece that arrived, or for the end: without a rewriter, the piece itself.
+    /// Returns the bytes to send for a piece, or for the end. Without a rewriter, these are the piece itself.
     fn through(&mut self, data: Option<Bytes>) -> Result<Bytes, Failure> {
         match &mut self.splitting {
             None => Ok(data.unwrap_or_default()),
@@ -169,7 +170,7 @@ impl<B> Answer<B> {
         }
     }
 
-    /// Returns the error once nothing has arrived for too long.
+    /// Returns an error once nothing has arrived for too long.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Failure> {
         loop {
             let end = self.idle.end();
@@ -272,7 +273,7 @@ where
 impl<B> Drop for Answer<B> {
     fn drop(&mut self) {
         let Some(report) = &mut self.report else { return };
-        // How an answer of the proxy's own ends is known.
+        // The end of an answer of the proxy itself was noted before.
         if self.is_last && report.end == End::ClientLeft && !matches!(self.source, Source::Own(_)) {
             report.end = End::Complete;
         }
@@ -284,11 +285,11 @@ impl<B> Drop for Answer<B> {
 }
 
 pub mod fuzz {
-    //! An answer's way without a network.
+    //! Processes an answer without a network.
 
     use super::*;
 
-    /// The body that a server sends. An `Err` is its death.
+    /// The body of a server. An `Err` means that it breaks off.
     struct Pieces(std::vec::IntoIter<Result<Vec<u8>, ()>>);
 
     impl Body for Pieces {
@@ -301,8 +302,8 @@ pub mod fuzz {
         }
     }
 
-    /// Sends pieces through a rewriter as an answer's body goes, with their compression undone if they have one. An `Err` is the server's
-    /// death. Returns the client's bytes, and whether its connection breaks off.
+    /// Processes pieces like an answer's body: undoes their compression, if there is one, and rewrites them. An `Err` means
+    /// that the server breaks off. Returns the bytes for the client, and whether its connection breaks off.
     pub fn through(pieces: Vec<Result<Vec<u8>, ()>>, encoding: Option<&str>, rewriter: Rewriter) -> (Vec<u8>, bool) {
         let body = Pieces(pieces.into_iter());
         let source = match encoding {

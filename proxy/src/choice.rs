@@ -1,5 +1,5 @@
-//! Which dialect an answer is read in: the one that the settings say, or that of the model of the request, or that of the
-//! server's model, by the server's data about it. The server's answers are cached for a while.
+//! Chooses the dialect of an answer: by the settings, by the model of the request, or by the server's data about its model. The
+//! server's answers are cached for a while.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -15,26 +15,26 @@ use crate::log;
 use crate::questions::{Questions, Said};
 use crate::settings::Settings;
 
-/// Read where nothing is known: the markers of all families.
+/// The dialect if nothing is known, which has the markers of all families.
 const UNKNOWN: &str = "any";
 
-/// How long what the server has said is kept. It may be started with another model.
+/// The time for which the server's answers are cached. It may be restarted with another model.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// The most models that are kept, since clients name them.
+/// The most models in the cache, since clients choose the names.
 const MOST: usize = 64;
 
 /// A dialect, and the reason for it.
 #[derive(Debug)]
 pub struct Choice {
     pub dialect: Dialect,
-    /// Where an answer starts, if something other than the dialect says so.
+    /// The start of an answer, if it does not come from the dialect.
     pub start: Option<Start>,
     pub why: String,
 }
 
 impl Choice {
-    /// Returns the choice that settings make, if they do.
+    /// Returns the choice by the settings, if they have one.
     pub fn of_settings(settings: &Settings) -> Result<Option<Choice>, Error> {
         let (dialect, why) = match (&settings.dialect, &settings.model, &settings.dialect_file) {
             (None, None, None) => return Ok(None),
@@ -60,7 +60,7 @@ impl Choice {
     }
 }
 
-/// The last choice for a model, and when it was made. The lock is held while the server is asked, so that it is asked once.
+/// The last choice for a model, and its time. The lock is held while the server is asked, so that only one request asks.
 type Kept = Arc<Mutex<Option<(Instant, Arc<Choice>)>>>;
 
 pub struct Chooser {
@@ -81,7 +81,7 @@ impl Chooser {
         Ok(chooser)
     }
 
-    /// Asks the server at the start, so that the log says what is known of it.
+    /// Asks the server at the start, so that the log has the result.
     pub async fn begin(&self) {
         if self.fixed.is_none() {
             self.choose(None).await;
@@ -102,7 +102,7 @@ impl Chooser {
         }
         let (choice, is_known) = self.find(model).await;
         let choice = match (&*kept, choice) {
-            // A server that does not answer has not changed its model.
+            // If the server does not answer, the last choice stays.
             (Some((_, before)), None) => Arc::clone(before),
             (Some((_, before)), Some(choice))
                 if before.dialect.name() == choice.dialect.name() && before.start == choice.start =>
@@ -120,7 +120,7 @@ impl Chooser {
         choice
     }
 
-    /// Returns a choice, or `None` if the server does not answer; and whether it is more than a guess.
+    /// Returns a choice, or `None` if the server does not answer; and whether the choice is more than a guess.
     async fn find(&self, model: Option<&str>) -> (Option<Choice>, bool) {
         if let Some(dialect) = model.and_then(|model| Dialect::find_for_model(model).ok()) {
             return (Some(Choice { dialect, start: None, why: "the model of the request".to_owned() }), true);
@@ -144,7 +144,7 @@ impl Chooser {
         Arc::clone(kept.entry(model.to_owned()).or_default())
     }
 
-    /// Forgets what the server has said: it was not there, and may come back with another model.
+    /// Clears the cache after the server was unreachable, since it may be restarted with another model.
     pub fn forget(&self) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -1,4 +1,4 @@
-//! The settings, checked: what can be wrong with them is found before anything is served.
+//! Checks the settings, so that faults are found before anything is served.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub struct Config {
 
 /// The checked settings of a server and of its answers.
 pub struct Server {
-    /// The patterns of the models that it has.
+    /// The patterns of the server's models.
     pub(crate) models: Vec<String>,
     pub(crate) upstream: Upstream,
     pub(crate) tls: rustls::ClientConfig,
@@ -41,7 +41,7 @@ pub struct Server {
     pub(crate) history: Option<history::Server>,
 }
 
-/// Where an answer starts whose request turns the thinking on or off.
+/// The starts of answers to requests that turn the thinking on or off.
 #[derive(Clone, Copy)]
 pub struct Starts {
     pub on: StartAt,
@@ -49,7 +49,7 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Returns where an answer starts, if its request or `known`, which a chat template says, is more than the dialect.
+    /// Returns the start of an answer, if the request or the chat template (`known`) decides it rather than the dialect.
     pub fn of(&self, thinks: Option<bool>, known: Option<Start>) -> Option<Start> {
         match thinks.map_or(StartAt::Dialect, |thinks| if thinks { self.on } else { self.off }) {
             StartAt::Dialect => known,
@@ -74,7 +74,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// A setting is missing or wrong. The error names it, and says what to write.
+    /// A setting is missing or wrong. The error has its name and a correct form.
     pub fn new(settings: &Settings) -> Result<Config, Error> {
         let limits = Limits {
             body: settings.max_body.unwrap_or(128 << 20),
@@ -118,13 +118,13 @@ impl Config {
         })
     }
 
-    /// Checks what settings alone do not show: that the addresses can be listened on.
+    /// Checks that the addresses can be listened on.
     ///
     /// # Errors
     ///
-    /// An address is in use, or none of this machine.
+    /// An address is in use, or does not belong to this machine.
     pub fn check(&self) -> Result<(), Error> {
-        // Both at once, so that they are not the same.
+        // Both are bound at the same time, to find out if they are equal.
         let listener = bind("listen", &self.listen)?;
         self.admin.as_deref().map(|address| bind("admin", address)).transpose()?;
         drop(listener);
@@ -133,7 +133,7 @@ impl Config {
 }
 
 impl Server {
-    /// Checks the settings of one server, for the models of these patterns.
+    /// Checks the settings of one server, whose models have these patterns.
     fn new(settings: &Settings, models: Vec<String>) -> Result<Server, Error> {
         let Some(Upstreams::One(url)) = &settings.upstream else {
             return Err(Error::new("the `url` must be a text; write url = \"http://127.0.0.1:8080\""));
@@ -183,7 +183,7 @@ fn seconds(setting: &str, value: Option<u64>, default: u64) -> Result<Duration, 
     }
 }
 
-/// Returns the key that an environment variable has, which a setting names.
+/// Returns the key in the environment variable that a setting names.
 fn key(setting: &str, variable: &str) -> Result<String, Error> {
     let fault = |why: &str| Error::new(format!("{setting}: the environment variable {variable} {why}"));
     let key = std::env::var(variable).map_err(|_| fault("is not set"))?;
@@ -202,7 +202,7 @@ fn client_key(variable: &str) -> Result<Vec<u8>, Error> {
     key("client-key-env", variable).map(String::into_bytes)
 }
 
-/// Returns whether a dialect is drafted where none is known.
+/// Returns whether a dialect is drafted if none is known.
 fn drafts(settings: &Settings) -> Result<bool, Error> {
     let drafts = settings.draft.unwrap_or(false);
     if drafts && !cfg!(feature = "templates") {
@@ -249,7 +249,7 @@ fn options(settings: &Settings) -> Options {
         .normalise(if is_on(settings.normalise) { Shapes::ALL } else { Shapes::NONE })
         .promote_empty(is_on(settings.promote_empty))
         .merge(is_on(settings.merge))
-        // The way back recognises what was made by it.
+        // A label lets the rewriting of histories recognise what the rewriter made.
         .label(settings.server.is_some())
         .max_event(settings.max_event)
 }

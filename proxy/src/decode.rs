@@ -1,4 +1,4 @@
-//! Undoes compression: of an answer that came compressed although that was not asked for, and of a request, to read it.
+//! Decompresses answers that are compressed although the request did not allow it, and requests that must be read.
 
 use std::io::{self, Cursor};
 use std::pin::Pin;
@@ -18,21 +18,22 @@ use tokio_util::io::{StreamReader, poll_read_buf};
 
 use crate::log;
 
-/// The most bytes of a piece: a few bytes that came can be very many, which are then read as the client reads them.
+/// The most bytes of a decompressed piece. A few compressed bytes can become very many, which are then produced as the client
+/// reads them.
 const PIECE: usize = 16 << 10;
 
-/// Returns the encoding of a body, as its headers have it.
+/// Returns the encoding in a body's headers.
 pub fn encoding(headers: &HeaderMap) -> String {
     let all = headers.get_all(CONTENT_ENCODING).iter().map(|encoding| String::from_utf8_lossy(encoding.as_bytes()));
     all.collect::<Vec<_>>().join(", ").trim().to_ascii_lowercase()
 }
 
-/// Returns whether an encoding is none.
+/// Returns whether an encoding means no compression.
 pub fn is_plain(encoding: &str) -> bool {
     encoding.split(',').all(|encoding| matches!(encoding.trim(), "" | "identity"))
 }
 
-/// Returns whether the compression of an encoding can be undone.
+/// Returns whether bodies of this encoding can be decompressed.
 fn is_known(encoding: &str) -> bool {
     ["gzip", "x-gzip", "br", "zstd"].contains(&encoding)
 }
@@ -54,8 +55,8 @@ fn decoder(encoding: &str, reader: impl AsyncBufRead + Send + 'static) -> Pin<Bo
     }
 }
 
-/// Returns the text of a compressed request, or as much of it as can be read, which is at most `most` bytes. The log says if that is
-/// not all.
+/// Returns the text of a compressed request, or as much of it as can be read, at most `most` bytes. If that is not all, it is
+/// logged.
 pub async fn text(encoding: &str, body: Bytes, most: usize) -> Bytes {
     if is_plain(encoding) {
         return body;
@@ -83,16 +84,17 @@ pub async fn text(encoding: &str, body: Bytes, most: usize) -> Bytes {
     text.into()
 }
 
-/// A body whose compression is undone. It has no trailers.
+/// A decompressed body, without trailers.
 pub struct Decoded {
     reader: Pin<Box<dyn AsyncRead + Send>>,
-    /// The same body. The compressed text may end before it, and how it ends is how the answer does.
+    /// The compressed body. The compressed text may end before the body does; the end of the body, good or bad, is the end of
+    /// the answer.
     rest: Pin<Box<dyn Body<Data = Bytes, Error = io::Error> + Send>>,
     buffer: BytesMut,
 }
 
 impl Decoded {
-    /// Returns the body, if the encoding is one that is known, alone.
+    /// Returns the decompressed body, if there is one encoding and it is known.
     pub fn new<B>(encoding: &str, body: B) -> Result<Decoded, B>
     where
         B: Body<Data = Bytes> + Send + Unpin + 'static,
@@ -114,7 +116,7 @@ impl Decoded {
                 match ready!(self.rest.as_mut().poll_frame(cx)) {
                     None => break None,
                     Some(Err(error)) => break Some(Err(error)),
-                    // Nothing of the text comes after its end.
+                    // Bytes after the end of the compressed text are ignored.
                     Some(Ok(_)) => {}
                 }
             },
@@ -124,7 +126,7 @@ impl Decoded {
     }
 }
 
-/// A body that two read, one after the other, and whose errors are those of a reader.
+/// A body that two readers read, one after the other, with I/O errors.
 struct Shared<B>(Arc<Mutex<B>>);
 
 impl<B> Clone for Shared<B> {

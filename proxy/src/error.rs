@@ -1,4 +1,4 @@
-//! Why the proxy cannot start. The message says what to write instead.
+//! The reasons why the proxy cannot start. A message has a correct form of the faulty setting.
 
 use std::fmt;
 

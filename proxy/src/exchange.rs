@@ -1,4 +1,4 @@
-//! One request on its way to the server, and the answer on its way back.
+//! Handles one exchange: forwards a request to the server, and the answer to the client.
 
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
@@ -33,13 +33,13 @@ use crate::settings::Thinking;
 use crate::socket::{Flushes, Idle};
 use crate::upstream;
 
-/// The fields of an event; a comment is one without a name.
+/// The fields of an event. A comment is a field with an empty name.
 const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b""];
 
-/// Who asks.
+/// The client of a request.
 pub struct Client {
     pub address: IpAddr,
-    /// Whether it has asked a listener that only this machine can reach.
+    /// Whether the client uses a listener that only this machine can reach.
     pub is_local: bool,
     pub is_encrypted: bool,
     pub flushes: Arc<Flushes>,
@@ -52,11 +52,11 @@ pub struct Exchanges {
     pub tls: Option<TlsAcceptor>,
     pub limits: Limits,
     pub metrics: Arc<Metrics>,
-    /// Those of a request without tools.
+    /// The tools of a request without tools.
     no_tools: Arc<Tools>,
 }
 
-/// A server, and how its answers are read.
+/// A server, and the data for reading its answers.
 struct Server {
     models: Vec<String>,
     chooser: Chooser,
@@ -67,16 +67,16 @@ struct Server {
     history: Option<history::Server>,
 }
 
-/// The facts about an exchange that are known from its request on.
+/// The facts about an exchange that its request shows.
 struct Known {
     path: String,
-    /// Whether the answer may be one to split.
+    /// Whether the answer may have to be split.
     is_split: bool,
     left: Left,
     report: Report,
 }
 
-/// The answer of a server to a request that it got.
+/// The answer of a server that was reached, and data of the request.
 struct Reached<'a> {
     server: &'a Server,
     answer: Response<Incoming>,
@@ -110,14 +110,14 @@ impl Exchanges {
         })
     }
 
-    /// Asks the servers at the start, so that the log says what is known of them.
+    /// Asks the servers at the start, so that the log has the results.
     pub async fn begin(&self) {
         for server in &self.servers {
             server.chooser.begin().await;
         }
     }
 
-    /// Returns why servers cannot be asked now: a line for each.
+    /// Returns a line for each server that cannot be reached now, with the reason.
     pub async fn not_ready(&self) -> Vec<String> {
         let statuses = self.of_all(|questions| async move { questions.status().await }).await;
         let faults = self.servers.iter().zip(statuses).filter_map(|(server, status)| {
@@ -143,7 +143,7 @@ impl Exchanges {
         answers
     }
 
-    /// Answers a request: with what the server answers, or with what the proxy has to say in its place.
+    /// Answers a request with the server's answer, or with an answer of the proxy.
     pub async fn answer(&self, client: Client, mut request: Request<Incoming>) -> Response<Answer> {
         let path = request.uri().path().to_owned();
         let id = headers::request_id(request.headers_mut());
@@ -185,14 +185,14 @@ impl Exchanges {
         self.own(fault::head(fault.status), fault.body(known.report.format), known)
     }
 
-    /// Returns an answer of the proxy's own.
+    /// Returns an answer of the proxy.
     fn own(&self, head: Response<()>, body: String, known: Known) -> Response<Answer> {
         let mut report = known.report;
         report.status = Some(head.status());
         head.map(|()| Answer::new(Source::Own(Some(body.into())), known.left, self.limits.idle, Some(report)))
     }
 
-    /// Returns the models of all servers, each as its server describes it.
+    /// Returns the models of all servers, as the servers describe them.
     async fn models(&self, headers: &HeaderMap) -> Result<Value, Fault> {
         let lists = self.of_all(|questions| {
             let headers = headers.clone();
@@ -220,7 +220,7 @@ impl Exchanges {
         Ok(json!({"object": "list", "data": all}))
     }
 
-    /// Returns the server of a model. Requests without a model are the first server's.
+    /// Returns the server of a model. For requests without a model, it is the first server.
     fn route(&self, model: Option<&str>) -> Result<&Server, Fault> {
         let Some(model) = model else { return Ok(&self.servers[0]) };
         let has = |server: &&Server| server.models.iter().any(|pattern| upstream::fits(pattern, model));
@@ -239,7 +239,7 @@ impl Exchanges {
         known: &mut Known,
     ) -> Result<Reached<'_>, Fault> {
         let upgrade = headers::remove_hop_by_hop(request.headers_mut());
-        // The client's connection is the other protocol's from the answer on.
+        // After the answer, the client's connection is used by the other protocol.
         let upgraded = upgrade.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut head, body) = request.into_parts();
         let mut body = Err(body);
@@ -307,7 +307,7 @@ impl Exchanges {
         Ok(Reached { server, answer, seen, upgraded })
     }
 
-    /// Checks what is known of a request before its body.
+    /// Checks the head of a request.
     fn check(&self, client: &Client, request: &mut Request<Incoming>) -> Result<(), Fault> {
         if request.method() == Method::CONNECT {
             return Err(Fault::new(StatusCode::METHOD_NOT_ALLOWED, "this proxy is for its servers alone"));
@@ -319,7 +319,7 @@ impl Exchanges {
         if length.is_some_and(|length| length > self.limits.body) { Err(self.too_long()) } else { Ok(()) }
     }
 
-    /// Reads a body to its end, unless it has been.
+    /// Reads a body to its end, unless it was read before.
     async fn read(&self, body: Result<Bytes, Incoming>) -> Result<Bytes, Fault> {
         let body = match body {
             Ok(whole) => return Ok(whole),
@@ -344,7 +344,8 @@ impl Exchanges {
         Fault::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    /// Puts the thinking of earlier turns where the server reads it. Returns the body as it came if that changes nothing.
+    /// Moves the thinking of earlier turns to the place where the server reads it. Returns the original body if nothing
+    /// changes.
     async fn rewrite_history(
         &self,
         options: &history::Options,
@@ -377,7 +378,7 @@ impl Exchanges {
         Ok(out.into())
     }
 
-    /// Makes the server's answer the client's.
+    /// Turns the server's answer into the answer to the client.
     async fn pass(&self, reached: Reached<'_>, mut known: Known) -> Response<Answer> {
         let (mut head, body) = reached.answer.into_parts();
         head.version = Version::default();
@@ -388,7 +389,7 @@ impl Exchanges {
         }
         head.extensions = http::Extensions::new();
         if body.is_end_stream() {
-            // Nobody asks for its end.
+            // hyper does not poll for the end of this body.
             known.report.end = End::Complete;
         }
         let split = self.split(&mut head.headers, status, body, &mut known, reached.server, &reached.seen).await;
@@ -404,7 +405,7 @@ impl Exchanges {
         )
     }
 
-    /// Makes a rewriter for an answer, if it is one to split. Returns the body if it is not.
+    /// Makes a rewriter for an answer that must be split. Returns the body if it need not be split.
     async fn split(
         &self,
         headers: &mut HeaderMap,
@@ -438,7 +439,7 @@ impl Exchanges {
         };
         let mut is_read = true;
         if body_kind == Body::Json {
-            // Its type says little: its first bytes say whether it is read.
+            // The type is not clear, so the first bytes decide whether the answer is read.
             let (begun, first) = source.begin(self.limits.idle).await;
             (source, is_read) = (begun, is_answer(&first));
         }
@@ -490,9 +491,10 @@ impl Exchanges {
             options = options.formats(formats);
         }
         let mut rewriter = Rewriter::new(&choice.dialect, &options)?;
-        // A start that this dialect does not have is one of a template that it does not fit: the dialect's own is right.
+        // If the dialect does not have this start, it came from a template that does not fit, and the dialect's own start is
+        // right.
         let _ = rewriter.use_dialect(None, server.starts.of(asked.thinks, choice.start));
-        // A prompt can make a model write any call: without tools in the request, none is one.
+        // A prompt can make a model write any call, so without tools in the request no call is emitted.
         let tools = match asked.tools {
             Some(Ok(tools)) => Arc::new(tools),
             Some(Err(why)) => {
@@ -534,18 +536,19 @@ impl Exchanges {
     }
 }
 
-/// Returns the answer to a client that stops in its request.
+/// Returns the answer to a client that stopped within its request.
 fn too_late() -> Fault {
     Fault::new(StatusCode::REQUEST_TIMEOUT, "the request has not come in time")
 }
 
-/// Returns whether a body is that of a form, such as one with a recording, which has its model in a part.
+/// Returns whether a body is a form, such as one with a recording, which has the model in a part.
 fn is_of_parts(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
     kind.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case(b"multipart/"))
 }
 
-/// Returns whether a body that begins so is JSON or a stream of events. Blanks keep a connection open, and either may follow.
+/// Returns whether a body with these first bytes may be JSON or a stream of events. Blanks, which keep a connection open, may
+/// precede both.
 fn is_answer(first: &[u8]) -> bool {
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
     let text = first.trim_ascii_start();

@@ -1,5 +1,5 @@
-//! The proxy's own answers when there is none of the server's. Their bodies have the shape of the errors of the API that was asked, so
-//! that clients show the message.
+//! The proxy's answers if there is no answer of the server. Their bodies have the form of errors of the requested API, so that
+//! clients show the message.
 
 use aside::sse::{Exchange, Formats, request_hint};
 use http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
@@ -24,12 +24,12 @@ pub fn format_of(path: &str) -> &'static str {
     NAMES.iter().find(|&&(format, _)| asks(format)).map_or("other", |&(_, name)| name)
 }
 
-/// An answer of the proxy in the server's place.
+/// An answer of the proxy in place of the server's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub status: StatusCode,
     pub message: String,
-    /// Whose fault it is.
+    /// The end of the exchange, which shows whose fault it is.
     pub end: End,
 }
 
@@ -39,7 +39,7 @@ impl Fault {
         Fault { status, message: message.into(), end }
     }
 
-    /// Returns the answer to a request that has no end.
+    /// Returns the answer to a request that broke off.
     pub fn of_broken(broken: Broken) -> Fault {
         let fault = Fault::new(StatusCode::BAD_REQUEST, "the request has broken off");
         match broken {
@@ -48,7 +48,7 @@ impl Fault {
         }
     }
 
-    /// Returns the body, in the shape of a format's errors.
+    /// Returns the body, in the form of a format's errors.
     pub fn body(&self, format: &str) -> String {
         let message = &self.message;
         let is_clients = self.status.is_client_error();

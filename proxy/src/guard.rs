@@ -1,7 +1,7 @@
-//! Whom the proxy serves: requests for a name that it may have, from clients that have its key.
+//! Decides which requests the proxy serves: those for one of its host names, from clients with its key.
 //!
-//! A web page can make its own name one of 127.0.0.1, and a browser then lets it read what is served there. The name in the request
-//! stays the page's, so that a listener of this machine alone serves no name that it does not know.
+//! A web page can let its own host name resolve to 127.0.0.1, and a browser then allows the page to read what is served there.
+//! The request still has the page's name. So a listener that only this machine can reach refuses unknown names.
 
 use http::header::{AUTHORIZATION, HOST};
 use http::uri::Authority;
@@ -16,13 +16,14 @@ pub static KEYS: [HeaderName; 2] = [AUTHORIZATION, API_KEY];
 
 /// The names of a listener, and the key of its clients.
 pub struct Guard {
-    /// The names next to `localhost` and addresses. Without a list there are none for a listener of this machine, and any for others.
+    /// The allowed names, in addition to `localhost` and addresses. Without a list, a listener that only this machine can reach
+    /// allows no more, and other listeners allow any.
     pub hosts: Option<Vec<String>>,
     pub key: Option<Vec<u8>>,
 }
 
 impl Guard {
-    /// Checks the name that a request asks for. `is_local` says whether only this machine can reach the listener.
+    /// Checks the host name in a request. `is_local` says whether only this machine can reach the listener.
     pub fn check_host<B>(&self, request: &Request<B>, is_local: bool) -> Result<(), Fault> {
         let wrong = |why| Fault::new(StatusCode::BAD_REQUEST, why);
         let mut values = request.headers().get_all(HOST).iter();
@@ -53,8 +54,8 @@ impl Guard {
         address.parse::<std::net::IpAddr>().is_ok() || is("localhost") || allowed.iter().any(|name| is(name))
     }
 
-    /// Checks the key of a request, and removes it: it is the proxy's and not the server's. A browser asks without one whether it may
-    /// ask.
+    /// Checks the key of a request, and removes it, because it is for the proxy and not for the server. A browser's preflight
+    /// request has no key.
     pub fn check_key(&self, method: &Method, headers: &mut HeaderMap) -> Result<(), Fault> {
         let Some(key) = &self.key else { return Ok(()) };
         let sent = KEYS.iter().flat_map(|name| headers.get_all(name)).map(|value| value.as_bytes());

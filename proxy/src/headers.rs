@@ -1,5 +1,5 @@
-//! The headers of both ways, as RFC 9110 requires for a proxy: those of one connection are not forwarded, and those that say
-//! where a request came from are added.
+//! Changes the headers of requests and answers as RFC 9110 requires of a proxy: headers of one connection are not forwarded,
+//! and headers with the origin of a request are added.
 
 use http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Version};
 
 use crate::exchange::Client;
 
-/// Headers that concern one connection alone, apart from those that `Connection` names.
+/// Headers that concern only one connection, in addition to those that `Connection` names.
 static HOP_BY_HOP: [HeaderName; 9] = [
     CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -22,7 +22,7 @@ static HOP_BY_HOP: [HeaderName; 9] = [
     UPGRADE,
 ];
 
-/// Headers that describe the body as it came. They are wrong once the body is rewritten.
+/// Headers that describe the original body, and are wrong once the body is rewritten.
 static OF_THE_BODY: [HeaderName; 6] = [
     CONTENT_LENGTH,
     http::header::ETAG,
@@ -39,9 +39,9 @@ static FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 static FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Removes what concerns one connection. Returns the protocol that a request asks to change to, or that an answer changes to.
+/// Removes the headers that concern one connection. Returns the protocol to which a request or an answer changes.
 pub fn remove_hop_by_hop(headers: &mut HeaderMap) -> Option<HeaderValue> {
-    // The framing was read by it. Next to it, a length would contradict it.
+    // The body was read by its transfer encoding, which a length would contradict.
     if headers.contains_key(TRANSFER_ENCODING) {
         headers.remove(CONTENT_LENGTH);
     }
@@ -65,7 +65,7 @@ pub fn remove_of_the_body(headers: &mut HeaderMap) {
     }
 }
 
-/// Makes the headers of a request those of the request to the server.
+/// Turns the headers of a request into those of the request to the server.
 pub fn forward(headers: &mut HeaderMap, version: Version, authority: Option<&str>, client: &Client, is_split: bool) {
     let proto = if client.is_encrypted { "https" } else { "http" };
     let client = client.address.to_canonical().to_string();
@@ -85,11 +85,11 @@ pub fn forward(headers: &mut HeaderMap, version: Version, authority: Option<&str
         _ => "1.1 aside",
     };
     headers.append(VIA, HeaderValue::from_static(hop));
-    // The client's connection has answered it.
+    // The connection to the client has answered it already.
     headers.remove(EXPECT);
-    // Written for the server's name by the client that sends it.
+    // The HTTP client writes this header for the server's name.
     headers.remove(HOST);
-    // HTTP/2 splits it, which HTTP/1.1 forbids.
+    // HTTP/2 may split the cookies into several headers, which HTTP/1.1 forbids.
     let cookies: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
     if cookies.len() > 1
         && let Ok(cookies) = HeaderValue::from_bytes(&cookies.join(&b"; "[..]))
@@ -107,12 +107,12 @@ fn set(headers: &mut HeaderMap, name: &HeaderName, value: &str) {
     }
 }
 
-/// Returns the request's id, which is made if it has none. A client's is taken if it has no more than 128 characters.
+/// Returns the request's id: the client's, if that has at most 128 characters, or a new one.
 pub fn request_id(headers: &mut HeaderMap) -> HeaderValue {
     let known = headers.get(&REQUEST_ID).filter(|id| !id.is_empty() && id.len() <= 128 && id.to_str().is_ok());
     let id = known.cloned().unwrap_or_else(|| {
         let mut bytes = [0; 16];
-        // Ids only distinguish requests, and protect nothing: without randomness all are the same.
+        // Ids only distinguish requests and protect nothing, so it does not matter if all are the same without randomness.
         let _ = getrandom::fill(&mut bytes);
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         HeaderValue::from_str(&hex).unwrap_or(HeaderValue::from_static("none"))
@@ -160,7 +160,7 @@ mod tests {
         ]);
         assert_eq!(remove_hop_by_hop(&mut map).unwrap(), "websocket");
         assert_eq!(map, headers(&[("authorization", "Bearer k")]));
-        // A header that is not the connection's cannot be removed by its name there.
+        // A header that does not concern the connection is not removed, even if `Connection` names it.
         let mut map = headers(&[("connection", "content-length"), ("content-length", "5")]);
         assert_eq!(remove_hop_by_hop(&mut map), None);
         assert_eq!(map, headers(&[("content-length", "5")]));

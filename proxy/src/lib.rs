@@ -1,9 +1,9 @@
-//! The proxy of `aside proxy`, for a server that sends a model's thinking and tool calls as content: clients get both in separate
-//! fields. Everything else passes unchanged.
+//! The proxy of `aside proxy`, for a server that sends a model's thinking and tool calls as content: clients get both in
+//! separate fields. Everything else is forwarded unchanged.
 //!
-//! [`Settings`] are what a user writes, in flags, a file and the environment. [`Config`] is made of them, with everything that
-//! can be wrong checked. [`Proxy`] listens and serves until its owner ends it; [`run`] does so until a signal ends the process, and
-//! makes a new [`Config`] at SIGHUP.
+//! [`Settings`] are written by a user, in flags, a file and the environment. [`Config`] is made from them after all checks.
+//! [`Proxy`] listens and serves until its owner ends it; [`run`] serves until a signal ends the process, and makes a new
+//! [`Config`] at SIGHUP.
 //!
 //! ```no_run
 //! use aside_proxy::{Config, Settings, run};
@@ -13,9 +13,9 @@
 //! # Ok::<(), aside_proxy::Error>(())
 //! ```
 
-// `serve` accepts connections and hands each request to `exchange`, which is the way of one request to the server and of its
-// answer back. `answer` is the body of an answer, `request` that of a request. `choice` finds the dialect. Shared code is
-// below.
+// `serve` accepts connections and hands each request to `exchange`, which forwards the request to the server and the answer to
+// the client. `answer` is the body of an answer, `request` that of a request. `choice` finds the dialect. The other files are
+// shared by these.
 
 mod admin;
 mod answer;
@@ -45,6 +45,6 @@ pub use settings::{Comments, Field, Format, ResponsesAs, Settings, StartAt, Thin
 
 #[doc(hidden)]
 pub mod fuzz {
-    //! The way of an answer's body, for the fuzz target: what the crate's users need not see.
+    //! The processing of an answer's body, for the fuzz target. Users of the crate do not need it.
     pub use crate::answer::fuzz::through;
 }

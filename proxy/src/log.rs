@@ -1,4 +1,4 @@
-//! The log: lines of JSON on standard error. No line has a body, a query or a credential, since nothing of them is ever given here.
+//! The log: lines of JSON on standard error. No line has a body, a query or a credential: callers must never pass them.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,14 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
-/// Whether there is a log: a program has one, and not each of its tests.
+/// Whether there is a log. The program has one, and tests do not.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 pub fn turn_on() {
     IS_ON.store(true, Ordering::Relaxed);
 }
 
-/// Writes one line. `fields` is an object that [`serde_json::json`] makes; members that are null are left out.
+/// Writes one line. `fields` is an object made by [`serde_json::json`]; members that are null are left out.
 fn write(level: &str, message: &str, fields: Value) {
     if !IS_ON.load(Ordering::Relaxed) {
         return;
@@ -28,7 +28,7 @@ fn write(level: &str, message: &str, fields: Value) {
     }
     let mut text = Value::Object(line).to_string();
     text.push('\n');
-    // A log that nobody reads ends no stream.
+    // If the log cannot be written, streams must continue.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 

@@ -1,4 +1,4 @@
-//! Counters for `/metrics`. Their labels have values from lists of the program's own, so that no client can make new ones.
+//! Counters for `/metrics`. The values of their labels come from fixed lists, so that clients cannot make new ones.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -25,7 +25,7 @@ pub struct Kind {
     kind: &'static str,
 }
 
-/// Everything that is counted.
+/// All counters.
 pub struct Metrics {
     registry: Registry,
     pub requests: Family<Request, Counter>,
@@ -36,7 +36,7 @@ pub struct Metrics {
     pub errors: Family<Kind, Counter>,
     pub first_byte: Histogram,
     pub rewriter: Counter<f64, AtomicU64>,
-    /// Whether the proxy ends what is still open.
+    /// Whether the proxy ends all open exchanges.
     pub is_over: AtomicBool,
 }
 
@@ -91,7 +91,7 @@ impl Metrics {
         self.errors.get_or_create(&Kind { kind }).inc();
     }
 
-    /// Adds what a rewriter has done.
+    /// Adds the counts and the time of a rewriter.
     pub fn rewritten(&self, stats: &Stats, time: Duration) {
         self.rewriter.inc_by(time.as_secs_f64());
         for (kind, count) in [("thinking", stats.thinking_bytes), ("content", stats.content_bytes)] {
@@ -112,10 +112,10 @@ impl Metrics {
         }
     }
 
-    /// Returns everything in the text format of OpenMetrics.
+    /// Returns all metrics in the text format of OpenMetrics.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }

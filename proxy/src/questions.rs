@@ -1,4 +1,4 @@
-//! Asks the server about its model, in the way of each kind of server. Which kind it is shows in what it answers.
+//! Asks the server about its model, in the way of each kind of server. The answers show which kind it is.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const MOST: usize = 4 << 20;
 /// The list of the server's models, which all servers have.
 pub const MODELS: &str = "/v1/models";
 
-/// How long an answer may take.
+/// The most time for an answer.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// A server's answer about its model.
@@ -31,21 +31,21 @@ pub struct Said {
     pub why: String,
 }
 
-/// Asks a server.
+/// The questions to one server.
 pub struct Questions {
     pub client: HttpClient,
     pub upstream: Upstream,
-    /// For servers that want a key: `Bearer …`.
+    /// The key for the server, if it wants one: `Bearer …`.
     pub key: Option<HeaderValue>,
-    /// A dialect is drafted from the server's template where nothing is known.
+    /// Whether a dialect is drafted from the server's template if no dialect is known.
     pub drafts: bool,
 }
 
 impl Questions {
-    /// Returns the dialect of a model of the server, or of its only one; or, if its answer is not known, whether it has
-    /// answered at all.
+    /// Returns the dialect of a model of the server, or of its only model. Returns `None` if the dialect is unknown, and an
+    /// error if the server does not answer.
     pub async fn ask(&self, model: Option<&str>) -> Result<Option<Said>, ()> {
-        // llama.cpp. Its template says where an answer starts, too.
+        // llama.cpp, whose template also shows the start of an answer.
         let props = self.get("/props").await;
         if let Some(said) = props.as_ref().and_then(|props| by_template(&props["chat_template"], "/props")) {
             return Ok(Some(said));
@@ -66,7 +66,7 @@ impl Questions {
                 return Ok(Some(said));
             }
         }
-        // Ollama, which knows nothing without a model.
+        // Ollama, which must be asked for a certain model.
         let shown = match model {
             Some(model) => self.post("/api/show", &json!({"model": model})).await,
             None => None,
@@ -113,7 +113,7 @@ impl Questions {
         self.exchange(Method::POST, path, &HeaderMap::new(), body.to_string().into()).await
     }
 
-    /// Returns a request with the keys of these headers, or with the proxy's own.
+    /// Returns a request with the keys in these headers, or with the proxy's key.
     fn request(&self, method: Method, path: &str, client: &HeaderMap, body: Bytes) -> Option<Request<RequestBody>> {
         let mut request = Request::builder().method(method).uri(self.upstream.uri(path)?);
         for name in KEYS.iter().filter(|name| client.contains_key(*name)) {

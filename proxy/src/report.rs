@@ -1,4 +1,4 @@
-//! The counts and the log line of an exchange. They are written when the report is dropped, however the exchange has ended.
+//! Writes the counts and the log line of an exchange when the report is dropped, however the exchange has ended.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 use crate::log;
 use crate::metrics::Metrics;
 
-/// How an exchange ended.
+/// The ways in which an exchange can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Nobody has read the answer to its end. It is the end of an exchange if no other is known.
+    /// The client has not read the answer to its end. This is the end if no other is noted.
     ClientLeft,
     Complete,
     ServerDied,
     ServerNotReached,
     Refused,
-    /// The proxy has ended before it.
+    /// The proxy has ended before the exchange.
     Drained,
 }
 
@@ -40,13 +40,13 @@ impl End {
 pub struct Report {
     pub metrics: Arc<Metrics>,
     pub format: &'static str,
-    /// There is none until the answer has one.
+    /// The status of the answer, once there is one.
     pub status: Option<StatusCode>,
     pub begun: Instant,
     /// The members of the log line about the request and about the choice of the dialect: an object.
     pub fields: Value,
     pub end: End,
-    /// Bytes of the answer's body.
+    /// The number of bytes of the answer's body.
     pub sent: u64,
     pub first: Option<Duration>,
     /// For an answer that was split: the rewriter's counts and time.
@@ -59,7 +59,7 @@ impl Report {
         Report { metrics, format, status: None, begun, fields, end: End::ClientLeft, sent: 0, first: None, split: None }
     }
 
-    /// Notes that bytes of the answer are sent.
+    /// Adds bytes of the answer that are sent.
     pub fn sends(&mut self, bytes: usize) {
         self.sent += bytes as u64;
         if self.first.is_none() {
@@ -101,7 +101,7 @@ impl Drop for Report {
             fields["content_bytes"] = stats.content_bytes.into();
             fields["calls"] = stats.calls.into();
             if stats.too_long + stats.unread + stats.unpromoted + stats.truncated > 0 || stats.encoded {
-                // It has passed, in part, unread: someone may wonder why thinking shows.
+                // Part of the answer was sent unread. The log says so, for an operator who finds thinking in the content.
                 fields["unread"] = json!({
                     "too_long": stats.too_long, "unknown": stats.unread, "unpromoted": stats.unpromoted,
                     "truncated": stats.truncated, "compressed": stats.encoded,

@@ -1,5 +1,5 @@
-//! The body of a request on its way to the server. A part of it is kept, because it says which model is asked, whether it is to think,
-//! and which tools it may call.
+//! The body of a request to the server. A part of it is kept, to find the model, whether the model should think, and the tools
+//! that it may call.
 
 use std::io::ErrorKind;
 use std::pin::Pin;
@@ -20,36 +20,36 @@ use crate::decode;
 use crate::error::Error;
 use crate::socket::Idle;
 
-/// The most bytes of a request that are kept to be read.
+/// The most bytes of a request that are kept.
 pub const MOST_READ: usize = 8 << 20;
 
 /// The longest name of a model.
 const MOST_MODEL: usize = 256;
 
-/// The progress of a request, for the answer and for the limits, which wait on it.
+/// The progress of a request, for the code of the answer and of the limits.
 #[derive(Debug)]
 pub struct Seen {
     pub idle: Idle,
     pub is_too_long: AtomicBool,
-    /// Whether the client has not sent the rest yet, while the server waits for it.
+    /// Whether the server waits for more of the request, which the client has not sent yet.
     pub waits: AtomicBool,
-    /// The way in which the client ended its request before its end.
+    /// The reason why the request broke off, if it did.
     pub broken: Mutex<Option<Broken>>,
     encoding: String,
     kept: Mutex<Vec<u8>>,
 }
 
-/// Why a request has no end.
+/// The reason why a request broke off.
 #[derive(Clone, Copy, Debug)]
 pub enum Broken {
     /// The client has left.
     Left,
-    /// Its bytes break the rules of HTTP.
+    /// The client's bytes break the rules of HTTP.
     Wrong,
 }
 
 impl Broken {
-    /// Returns what an error of the client's connection says.
+    /// Returns the reason that an error of the client's connection shows.
     pub fn of(error: &(dyn std::error::Error + 'static)) -> Broken {
         let cause = std::iter::successors(Some(error), |error| error.source());
         let kinds = cause.filter_map(|error| error.downcast_ref::<std::io::Error>()).map(std::io::Error::kind);
@@ -64,8 +64,8 @@ impl Seen {
         Seen { idle, is_too_long, waits, broken: Mutex::default(), encoding, kept: Mutex::default() }
     }
 
-    /// Returns the request's data about its answer, as far as it has passed. If a path is given, it also says whether a client of
-    /// that path wants the thinking. A list of tools of more than `max_tools` bytes is an error.
+    /// Returns the request's data about its answer, as far as the request has arrived. With a path, the data includes whether
+    /// the client wants the thinking. A list of tools of more than `max_tools` bytes is an error.
     pub async fn read(&self, path: Option<&str>, max_tools: usize) -> Asked {
         let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
         Asked::read(path, max_tools, &decode::text(&self.encoding, kept.into(), MOST_READ).await)
@@ -78,7 +78,7 @@ impl Seen {
     }
 }
 
-/// A body that passes, or one that was read and rewritten.
+/// A body that is forwarded, or a body that was read and rewritten.
 pub enum RequestBody {
     Passing { body: Incoming, seen: Arc<Seen>, left: u64, is_kept: bool },
     Whole(Full<Bytes>),
@@ -130,19 +130,19 @@ impl Body for RequestBody {
     }
 }
 
-/// The wishes of a request that concern its answer.
+/// The properties of a request that concern its answer.
 #[derive(Debug, Default)]
 pub struct Asked {
     pub model: Option<String>,
-    /// Whether the model is to think, if the request says so.
+    /// Whether the model should think, if the request has a setting for that.
     pub thinks: Option<bool>,
-    /// Whether the client wants the thinking, if that was asked.
+    /// Whether the client wants the thinking, if a path was given.
     pub thinking: Option<Thinking>,
-    /// The tools that the model may call, or why they cannot be read.
+    /// The tools that the model may call, or the reason why they cannot be read.
     pub tools: Option<Result<Tools, String>>,
 }
 
-/// The fields that are read. A field of another type says nothing.
+/// The fields that are read. A field of an unexpected type is ignored.
 #[derive(Deserialize, Default)]
 struct Fields<'a> {
     #[serde(borrow)]
@@ -176,7 +176,7 @@ fn value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
 impl Asked {
     fn read(path: Option<&str>, max_tools: usize, body: &[u8]) -> Asked {
         let model = model(body);
-        // A request that was not read to its end decides nothing.
+        // A request that is not complete has no effect here.
         let fields: Fields<'_> = serde_json::from_slice(body).unwrap_or_default();
         let tools = fields.tools.filter(|tools| tools.get() != "null");
         let read =
@@ -187,7 +187,8 @@ impl Asked {
     }
 }
 
-/// Returns whether the model is to think. Variables of the chat template come first, then the fields that servers map to them.
+/// Returns whether the model should think. Variables of the chat template have precedence over the fields that servers map to
+/// them.
 fn thinks(fields: &Fields<'_>) -> Option<bool> {
     #[derive(Deserialize, Default)]
     #[serde(default)]

@@ -1,4 +1,5 @@
-//! Listens, accepts, and ends: at the first signal when the streams that are open have ended or their time is over, at the second at once.
+//! Listens, accepts connections, and ends: at the first signal, when the open streams have ended or their time is over; at the
+//! second signal, immediately.
 
 use std::convert::Infallible;
 use std::io;
@@ -27,27 +28,27 @@ use crate::socket::{Flushes, Socket, Streams};
 
 /// A proxy that serves.
 pub struct Proxy {
-    /// Where clients connect.
+    /// The address for clients.
     pub address: SocketAddr,
-    /// Where `/healthz`, `/readyz` and `/metrics` are.
+    /// The address for `/healthz`, `/readyz` and `/metrics`.
     pub admin: Option<SocketAddr>,
-    /// The settings of both.
+    /// The settings of both addresses.
     listens: (String, Option<String>),
     current: Arc<Current>,
     phase: watch::Sender<Phase>,
     serving: JoinHandle<()>,
 }
 
-/// How far the proxy is on its way to its end.
+/// The phases of the proxy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Serves,
-    /// No client is accepted, and what is open may end.
+    /// No client is accepted, and open exchanges may end.
     Drains,
     Over,
 }
 
-/// The exchanges that the settings of now make. SIGHUP replaces them, and each request keeps those that it began with.
+/// The state for the current settings. SIGHUP replaces it, and each request keeps the state with which it began.
 struct Current(Mutex<Arc<Exchanges>>);
 
 impl Current {
@@ -57,7 +58,7 @@ impl Current {
 }
 
 impl Proxy {
-    /// Listens, and serves until [`Proxy::end`], without a log. It needs a runtime of tokio, with time and network.
+    /// Listens, and serves until [`Proxy::end`], without a log. It needs a tokio runtime with time and network.
     ///
     /// # Errors
     ///
@@ -88,11 +89,11 @@ impl Proxy {
         Ok(Proxy { address, admin, listens, current, phase, serving })
     }
 
-    /// Serves later requests by other settings. Those that are open, and the addresses, stay as they are.
+    /// Serves later requests with other settings. Open requests and the addresses do not change.
     ///
     /// # Errors
     ///
-    /// A dialect is missing in the library.
+    /// A dialect does not exist in the library.
     pub fn reload(&self, config: Config) -> Result<(), Error> {
         if self.listens != (config.listen.clone(), config.admin.clone()) {
             log::warn("listen and admin stay as they were: they need a restart", json!({}));
@@ -103,7 +104,8 @@ impl Proxy {
         Ok(())
     }
 
-    /// Accepts no more, and returns when all exchanges have ended, or have been ended after the time that the settings give them.
+    /// Stops accepting connections. Returns when all exchanges have ended by themselves, or were ended after the time in the
+    /// settings.
     pub async fn end(self) {
         let _ = self.phase.send(Phase::Drains);
         let exchanges = self.current.get();
@@ -123,14 +125,15 @@ impl Proxy {
     }
 }
 
-/// Asks the servers, so that the log says what is known of them.
+/// Asks the servers, so that the log has the results.
 fn begin(exchanges: &Arc<Exchanges>) {
     let exchanges = Arc::clone(exchanges);
     tokio::spawn(async move { exchanges.begin().await });
 }
 
-/// Serves with a log on standard error until SIGTERM or an interrupt, then ends when the open streams have; at a second signal, at once.
-/// `load` makes the settings, at the start and at each SIGHUP; if they are wrong then, nothing changes.
+/// Serves with a log on standard error until SIGTERM or an interrupt, and then ends when the open streams have ended; at a
+/// second signal, immediately. `load` makes the settings, at the start and at each SIGHUP; if they are wrong at a SIGHUP,
+/// nothing changes.
 ///
 /// # Errors
 ///
@@ -160,7 +163,7 @@ pub fn run(load: impl Fn() -> Result<Config, Error>) -> Result<(), Error> {
     })
 }
 
-/// The wish of a signal.
+/// The meaning of a signal.
 #[derive(PartialEq, Eq)]
 enum Signal {
     End,
@@ -205,7 +208,7 @@ impl Signals {
 
     #[cfg(not(unix))]
     async fn next(&mut self) -> Signal {
-        // Without signals there is nothing to wait for.
+        // If signals cannot be received, wait forever.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -221,12 +224,12 @@ fn raise_limit_of_files() {
         use rustix::process::{Resource, getrlimit, setrlimit};
         let mut limit = getrlimit(Resource::Nofile);
         limit.current = limit.maximum;
-        // With the limit as it was, fewer streams can be open at once.
+        // If this fails, fewer streams can be open at once.
         let _ = setrlimit(Resource::Nofile, limit);
     }
 }
 
-/// Accepts the next connection, or returns `None` from a phase on.
+/// Accepts the next connection, or returns `None` once this phase is reached.
 async fn accept(
     listener: &TcpListener,
     phases: &mut watch::Receiver<Phase>,
@@ -240,7 +243,7 @@ async fn accept(
         match accepted {
             Ok(accepted) => return Some(accepted),
             Err(error) => {
-                // Without descriptors, the next call fails as fast as this one.
+                // Without free descriptors, the next call would fail immediately too, so wait.
                 log::warn("no connection was accepted", json!({"error": error.to_string()}));
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -252,13 +255,13 @@ async fn serve(listener: TcpListener, current: Arc<Current>, mut phases: watch::
     let graceful = GracefulShutdown::new();
     let is_local = is_local(&listener);
     while let Some((stream, client)) = accept(&listener, &mut phases, Phase::Drains).await {
-        // Pieces are small, and wait for nothing.
+        // Pieces are small, and must be sent without delay.
         let _ = stream.set_nodelay(true);
         let (current, watcher, mut phases) = (Arc::clone(&current), graceful.watcher(), phases.clone());
         tokio::spawn(async move {
             let over = async {
                 if phases.wait_for(|phase| *phase == Phase::Over).await.is_err() {
-                    // The owner has left its connections alone.
+                    // The owner was dropped without ending the proxy, so connections continue.
                     std::future::pending::<()>().await;
                 }
             };
@@ -270,7 +273,7 @@ async fn serve(listener: TcpListener, current: Arc<Current>, mut phases: watch::
                 let Some(tls) = tls else {
                     return connection(stream, client.ip(), is_local, false, current, watcher).await;
                 };
-                // A client that fails here has sent no request that could be logged.
+                // If the handshake fails, there is no request to log.
                 if let Ok(Ok(stream)) = tokio::time::timeout(limit, tls.accept(stream)).await {
                     connection(stream, client.ip(), is_local, true, current, watcher).await;
                 }
@@ -309,7 +312,7 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     });
     let builder = builder(&limits);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(socket), service);
-    // Its exchanges have logged how they ended.
+    // The exchanges of the connection have logged their ends.
     let _ = watcher.watch(connection.into_owned()).await;
 }
 

@@ -1,5 +1,5 @@
-//! A client's connection, with what hyper leaves to its user: a client that says nothing, or reads nothing, does not keep it
-//! forever, and an answer that breaks off can wait until all of it has been written.
+//! A client's connection, with features that hyper does not have: timeouts for a client that sends or reads nothing, and a way
+//! for an answer that breaks off to wait until all of it has been written.
 
 use std::future::poll_fn;
 use std::io;
@@ -13,10 +13,10 @@ use hyper::rt::Executor;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// The first bytes from a client of HTTP/2. Until it is clear which version a connection has, none of hyper's timeouts runs.
+/// The first bytes from a client of HTTP/2. Until hyper knows the version of a connection, none of its timeouts runs.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How often everything that was given to a connection had been written. Bodies of its answers share it.
+/// Counts how often all bytes given to a connection had been written. The bodies of its answers share it.
 #[derive(Debug, Default)]
 pub struct Flushes {
     count: AtomicU64,
@@ -45,7 +45,7 @@ impl Flushes {
     }
 }
 
-/// A deadline that runs only while something is waited for.
+/// A deadline that runs only while an operation waits.
 struct Deadline {
     limit: Duration,
     running: Option<Pin<Box<Sleep>>>,
@@ -56,7 +56,7 @@ impl Deadline {
         Deadline { limit, running: None }
     }
 
-    /// Notes that an operation waits. Returns the error once it has waited too long.
+    /// Notes that an operation waits. Returns an error once it has waited too long.
     fn poll<T>(&mut self, what: &str, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         let limit = self.limit;
         let running = self.running.get_or_insert_with(|| Box::pin(sleep(limit)));
@@ -72,7 +72,7 @@ impl Deadline {
 pub struct Socket<S> {
     stream: S,
     flushes: Arc<Flushes>,
-    /// The number of bytes of the preface that have been read, until anything else has.
+    /// The number of bytes of the preface that were read; `None` once other bytes were read.
     preface: Option<usize>,
     begin: Deadline,
     write: Deadline,
@@ -133,7 +133,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // It is called when everything before has been written.
+        // hyper calls this after it has written everything.
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
         self.flushes.add();
         Poll::Ready(Ok(()))
@@ -144,8 +144,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
     }
 }
 
-/// Runs the streams of a connection over HTTP/2, each for as long as something moves in it. While a client leaves its window full,
-/// hyper waits without a limit, and asks the body of the answer for nothing.
+/// Runs the streams of an HTTP/2 connection, and ends a stream in which nothing moves for too long. If a client leaves its
+/// window full, hyper itself waits without a limit and does not poll the body of the answer.
 #[derive(Clone)]
 pub struct Streams {
     limit: Duration,
@@ -153,7 +153,7 @@ pub struct Streams {
 
 impl Streams {
     pub fn new(idle: Duration) -> Streams {
-        // The limits of the body and of the request come first, since they say more.
+        // The limits of the body and of the request should be reached before, since their errors are more precise.
         Streams { limit: idle + Duration::from_secs(1) }
     }
 }
@@ -169,7 +169,7 @@ where
             let (mut stream, mut timer) = (pin!(stream), pin!(sleep(limit)));
             poll_fn(|cx| {
                 if timer.as_mut().poll(cx).is_ready() {
-                    // Dropping the stream resets it, and ends the server's request.
+                    // Dropping the stream resets it, and ends the request to the server.
                     return Poll::Ready(());
                 }
                 timer.as_mut().reset(Instant::now() + limit);
@@ -180,12 +180,12 @@ where
     }
 }
 
-/// When something last moved, for a limit on idling that costs no timer for each piece.
+/// The time of the last activity, for an idle limit that needs no timer for each piece.
 #[derive(Debug)]
 pub struct Idle {
     limit: Duration,
     since: Instant,
-    /// In milliseconds after `since`.
+    /// The last activity, in milliseconds after `since`.
     last: AtomicU64,
 }
 
@@ -194,17 +194,17 @@ impl Idle {
         Idle { limit, since: Instant::now(), last: AtomicU64::new(0) }
     }
 
-    /// Notes that something has moved.
+    /// Notes an activity.
     pub fn moved(&self) {
         self.last.store(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Returns when nothing may have moved for too long.
+    /// Returns the time at which the idle limit will be reached.
     pub fn end(&self) -> Instant {
         self.since + Duration::from_millis(self.last.load(Ordering::Relaxed)) + self.limit
     }
 
-    /// Returns when nothing has moved for too long.
+    /// Waits until the idle limit is reached.
     pub async fn wait(&self) {
         while Instant::now() < self.end() {
             tokio::time::sleep_until(self.end()).await;

@@ -33,7 +33,7 @@ fn certificates(setting: &str, file: &Path) -> Result<Vec<CertificateDer<'static
     Ok(all)
 }
 
-/// Returns how the server's certificate is checked: with those of a file, or with the system's.
+/// Returns the settings for checking the server's certificate: by the certificates of a file, or by the system's.
 pub fn client(is_encrypted: bool, file: Option<&Path>) -> Result<ClientConfig, Error> {
     let wrong = |error: &dyn Display| Error::new(format!("upstream-ca: {error}"));
     let mut roots = RootCertStore::empty();
@@ -61,8 +61,8 @@ pub fn client(is_encrypted: bool, file: Option<&Path>) -> Result<ClientConfig, E
     Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
 }
 
-/// Accepts, besides what is signed by a certificate of the file, one that is itself in the file. A server's own certificate is often
-/// marked as one that signs others, which is accepted of no server.
+/// Also accepts a certificate that is itself in the file, not only one that is signed by a certificate of the file. A server's
+/// self-signed certificate is often marked as a CA, which is otherwise refused for servers.
 #[derive(Debug)]
 struct Known {
     inner: Arc<WebPkiServerVerifier>,
@@ -80,7 +80,7 @@ impl ServerCertVerifier for Known {
     ) -> Result<ServerCertVerified, TlsError> {
         use CertificateError::{Expired, ExpiredContext, NotValidYet, NotValidYetContext};
         match self.inner.verify_server_cert(end, between, name, ocsp, now) {
-            // Its time is checked first, so that any other error is about who has signed it, or about the name.
+            // The time is checked first, so that any other error is about the signer or the name.
             Err(TlsError::InvalidCertificate(why))
                 if self.known.iter().any(|known| known == end)
                     && !matches!(why, Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. }) =>
@@ -114,7 +114,7 @@ impl ServerCertVerifier for Known {
     }
 }
 
-/// Returns how clients are answered in TLS, if settings say so.
+/// Returns the settings for TLS with clients, if there are a certificate and a key.
 pub fn server(certificate: Option<&Path>, key: Option<&Path>) -> Result<Option<TlsAcceptor>, Error> {
     let (file, key) = match (certificate, key) {
         (None, None) => return Ok(None),

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::fault::Fault;
 use crate::request::RequestBody;
 
-/// The URL of the server: what comes before the path of a request.
+/// The URL of the server, to which the path of a request is added.
 #[derive(Clone, Debug)]
 pub struct Upstream {
     scheme: Scheme,
@@ -50,14 +50,14 @@ impl Upstream {
         self.scheme == Scheme::HTTPS
     }
 
-    /// Returns the server's URL of a path, which begins with a slash.
+    /// Returns the URL for a path, which begins with a slash.
     pub fn uri(&self, path: &str) -> Option<Uri> {
         let builder = Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone());
         builder.path_and_query(format!("{}{path}", self.prefix)).build().ok()
     }
 }
 
-/// Returns whether a model fits a pattern, in which `*` is any text. Large and small letters are the same.
+/// Returns whether a model fits a pattern, in which `*` means any text. Case does not matter.
 pub fn fits(pattern: &str, model: &str) -> bool {
     let (pattern, model) = (pattern.to_lowercase(), model.to_lowercase());
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == model };
@@ -82,7 +82,8 @@ pub fn client(tls: ClientConfig, connecting: Duration, max_header: usize) -> Htt
     builder.build(connector)
 }
 
-/// Returns the answer if the server did not answer. Its address is the operator's, and is not in it.
+/// Returns the proxy's answer if the server did not answer. It does not contain the server's address, which is only for
+/// operators.
 pub fn fault(error: &legacy::Error) -> Fault {
     let why = reason(error);
     if why.contains("timed out") || why.contains("deadline") {

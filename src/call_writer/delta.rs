@@ -1,4 +1,4 @@
-//! The input and output of the call writer: plain data, without rules.
+//! The input and output of the call writer, as data without rules.
 
 use crate::{Cause, Error};
 
@@ -7,17 +7,17 @@ use crate::{Cause, Error};
 pub enum Piece<'a> {
     /// The name, whole.
     Name(&'a [u8]),
-    /// An id, whole. A head that is the id has two, around the name.
+    /// An id, whole. If the head is the id, there are two of these pieces, around the name.
     Id(&'a [u8]),
     /// The key of a value, or the name of a nested element, whole.
     Key(&'a [u8]),
     /// The word for the type of the value that follows, whole.
     Type(&'a [u8]),
-    /// The next bytes of a value. They may be cut anywhere but inside a character.
+    /// The next bytes of a value, which end with a whole character.
     Value(&'a [u8]),
-    /// The value ends, and so does the innermost nested element. The bytes are the closer's, or none.
+    /// The end of a value or of the innermost nested element. The bytes are the closer, or empty without one.
     ValueEnd(&'a [u8]),
-    /// Bytes of the call that are none of these. They count only inside a nested element whose type is string.
+    /// Other bytes of the call. They matter only inside a nested element whose type is string.
     Framing(&'a [u8]),
     /// The call ends.
     End(Cause),
@@ -39,23 +39,23 @@ pub struct CallDelta<'a> {
     pub name: Option<&'a str>,
     /// The next part of the arguments.
     pub arguments: &'a str,
-    /// Why the call ended, in the last delta.
+    /// The end of the call, in the last delta.
     pub end: Option<End<'a>>,
 }
 
 /// The end of a call that was emitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End<'a> {
-    /// Why it ended: as the scanner says, or [`Cause::Malformed`] if its arguments are not a JSON object.
+    /// The reason for the end: the scanner's, or [`Cause::Malformed`] if the arguments are not a JSON object.
     pub cause: Cause,
     /// Whether the arguments are complete: the call ended by its marker or by the text after it.
     pub is_whole: bool,
     /// Whether the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
     pub is_repaired: bool,
-    /// An id that the model wrote after the first delta had left. It counts for a client that has not seen that delta,
-    /// because it gets whole answers.
+    /// An id that the model wrote only after the first delta was sent. Use it for a client that gets the whole answer, and
+    /// not for one that got the first delta.
     pub late_id: Option<&'a str>,
 }
 
-/// Takes deltas. A failure stops the writer's call.
+/// The receiver of deltas. If it fails, the function of the writer that called it fails too.
 pub type Sink<'s> = dyn FnMut(CallDelta<'_>) -> Result<(), Error> + 's;

@@ -1,5 +1,5 @@
-//! A JSON document that is looked up in: the tools of a request. A flat list of values, so that a place in it is a number
-//! that can be kept, and nothing about it recurses when it goes.
+//! A JSON document for look-ups: the tools of a request. It is a flat list of values, so that a position in it is a number
+//! that can be kept, and freeing it needs no recursion.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::json::{Reader, Span, unescape};
 
-/// Values in values, at most.
+/// The deepest nesting of values.
 const DEPTH: u32 = 128;
 
 /// A value's place in its document.
@@ -58,7 +58,7 @@ impl Document {
         }
     }
 
-    /// Returns a member that is an array; nothing else has items.
+    /// Returns the items of a member that is an array, and nothing for any other value.
     pub fn items(&self, object: ValueId, key: &str) -> &[ValueId] {
         match self.member(object, key).map(|place| self.get(place)) {
             Some(Value::Array(items)) => items,
@@ -73,7 +73,7 @@ impl Document {
         }
     }
 
-    /// Reads one value of `text`, inside of `depth` others. `None`: it is not JSON, or too deep.
+    /// Reads one value of `text`, which is inside `depth` others. Returns `None` if it is not JSON, or is nested too deeply.
     pub fn value(&mut self, reader: &mut Reader<'_>, text: &str, depth: u32) -> Option<ValueId> {
         if depth == DEPTH {
             return None;

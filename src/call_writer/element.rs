@@ -1,5 +1,5 @@
-//! The JSON of a value that is written as elements in elements. Whether one is a list, an object or a text is decided by its
-//! schema and its first element, so the whole of the outermost one is held.
+//! Writes a value of nested elements as JSON. Whether an element is a list, an object or a text depends on its schema and its
+//! first inner element, so the outermost element is held until it is whole.
 
 use std::hash::BuildHasher;
 
@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{Error, memory::push};
 
-/// Elements in elements, at most.
+/// The deepest nesting of elements.
 const DEPTH: usize = 64;
-/// The bytes that a tag adds to the held ones. Its list grows by a quarter, so a tag may take this much.
+/// The most memory for a tag, in bytes: the list of tags grows by a quarter.
 const TAG: usize = size_of::<Tag>() * 5 / 4;
-/// Room for tags that is kept from one element to the next.
+/// The number of tags for which memory is kept from one element to the next.
 const KEPT: usize = 64;
 /// The name of an element that is an item of a list.
 const ITEM: &str = "item";
@@ -27,31 +27,31 @@ const ITEM: &str = "item";
 #[derive(Clone, Copy, Debug)]
 struct Tag {
     is_open: bool,
-    /// Where the name of an opener begins and ends; where a closer begins.
+    /// The beginning and end of an opener's name. A closer has only a beginning.
     start: u32,
     end: u32,
-    /// Where an opener ends.
+    /// The end of an opener.
     inside: u32,
 }
 
-/// The outermost element: its text, and where the tags of others are in it.
+/// The outermost element: its text, and the positions of the inner tags.
 #[derive(Debug, Default)]
 pub struct Element {
     tags: Vec<Tag>,
-    /// The number of open ones, itself included.
+    /// The number of open elements, including this one.
     pub depth: usize,
     /// A hash of the name of each open element.
     names: Vec<u64>,
 }
 
 impl Element {
-    /// Begins the outermost element. Its text begins after its opener.
+    /// Begins the outermost element, after its opener.
     pub fn begin(&mut self) {
         self.clear();
         self.depth = 1;
     }
 
-    /// Forgets the tags. How many elements are open stays.
+    /// Forgets the tags, but not the number of open elements.
     pub fn clear(&mut self) {
         self.tags.clear();
         if self.tags.capacity() > KEPT {
@@ -65,7 +65,7 @@ impl Element {
         Ok(())
     }
 
-    /// Notes that the innermost element closes. Returns whether the closer has its name, or none.
+    /// Notes that the innermost element closes. Returns whether the closer has the element's name, or no name.
     pub fn end_name(&mut self, name: Option<&str>) -> bool {
         let own = self.names.pop();
         name.is_none_or(|name| own == Some(hash(name)))
@@ -77,12 +77,12 @@ impl Element {
         self.names.clear();
     }
 
-    /// Adds text between tags. `false`, here and below: there is no room for it, and nothing has changed.
+    /// Adds text between tags. Returns false if there is no room, as do the functions below; then nothing has changed.
     pub fn text(&mut self, text: &str, held: &mut HeldText) -> Result<bool, Error> {
         held.add(text, self.size())
     }
 
-    /// Adds the name of an element. The text after it belongs to its opener, up to the call of `inside`.
+    /// Adds the name of an element. Text after it belongs to its opener until `inside` is called.
     pub fn open(&mut self, name: &str, held: &mut HeldText) -> Result<bool, Error> {
         let start = held.as_str().len() as u32;
         let end = start + name.len() as u32;
@@ -91,14 +91,14 @@ impl Element {
         Ok(is_held)
     }
 
-    /// Says that the opener ends here.
+    /// Notes that the opener ends here.
     pub fn inside(&mut self, held: &HeldText) {
         if let Some(tag) = self.tags.last_mut() {
             tag.inside = held.as_str().len() as u32;
         }
     }
 
-    /// Adds the closer of the innermost element. That of the outermost one is not of its text.
+    /// Adds the closer of the innermost element, unless that is the outermost one, whose text does not include its closer.
     pub fn close(&mut self, closer: &str, held: &mut HeldText) -> Result<bool, Error> {
         let start = held.as_str().len() as u32;
         let closer = if self.depth == 1 { "" } else { closer };
@@ -107,8 +107,8 @@ impl Element {
         Ok(is_held)
     }
 
-    /// Writes the outermost element, which has been closed and has these types, as JSON. `unknown` are those of elements
-    /// without elements of which the schema says nothing.
+    /// Writes the outermost element, which is closed and has these types, as JSON. `unknown` are the types of elements that
+    /// have no inner elements and are not in the schema.
     pub fn write(
         &self,
         text: &str,
@@ -153,8 +153,8 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// Writes the element that begins at `inside` and whose first tag is `at`. Returns the number of the tag after its
-    /// closer.
+    /// Writes the element whose text begins at `inside` and whose first inner tag, or closer, has the index `at`. Returns the
+    /// index of the tag after its closer.
     fn element(
         &self,
         mut at: usize,
@@ -195,7 +195,7 @@ impl<'a> Tree<'a> {
         types == Types::ARRAY || first == ITEM && (types.is_unknown() || types.has(Types::ARRAY))
     }
 
-    /// Writes an element without elements, or one that is a string with all that is in it.
+    /// Writes an element without inner elements, or an element that is a string, with all text in it.
     fn leaf(&self, text: &str, types: Types, out: &mut impl Put) -> Result<(), Error> {
         let is_blank = !types.has(Types::STRING) && text.trim_matches(BLANKS).is_empty();
         if is_blank && types.has(Types::ARRAY) {
@@ -212,7 +212,7 @@ impl<'a> Tree<'a> {
         &self.text[start as usize..end as usize]
     }
 
-    /// Returns the closer of the element whose first tag is `at`.
+    /// Returns the index of the closer of the element whose first inner tag has the index `at`.
     fn closer(&self, mut at: usize) -> usize {
         let mut depth = 0;
         loop {

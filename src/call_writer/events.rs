@@ -1,4 +1,4 @@
-//! The door for hosts: takes the events of a scanner, so that nobody has to know by which table a call is written.
+//! The interface for hosts: reads the events of a scanner, so that hosts need not know the call's table.
 
 use super::{
     delta::{CallDelta, Piece, Sink},
@@ -7,8 +7,8 @@ use super::{
 use crate::{Channel, Dialect, Error, Event, Kind, calls::table::CallTable};
 
 impl CallWriter {
-    /// Takes the next event of a scanner that reports calls ([`Options::calls`](crate::ScannerOptions::calls)), and hands each
-    /// delta that can be sent to `on_delta`. Events that do not belong to a call change nothing.
+    /// Reads the next event of a scanner that reports calls ([`Options::calls`](crate::ScannerOptions::calls)), and calls
+    /// `on_delta` with each delta that can be sent. Events that do not belong to a call have no effect.
     ///
     /// # Errors
     ///
@@ -21,7 +21,7 @@ impl CallWriter {
         })
     }
 
-    /// Takes the next event, and hands each delta that can be sent to a sink that may fail.
+    /// Reads the next event, and calls a sink that may fail with each delta that can be sent.
     pub(crate) fn take(&mut self, event: &Event<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         let piece = match event.kind {
             Kind::Call { rule, table, index } => {
@@ -48,12 +48,12 @@ impl CallWriter {
     }
 }
 
-/// Returns whether calls are emitted in this span, or in the messages with headers.
+/// Returns whether the dialect describes the calls of this span, or of messages with headers.
 pub fn has_tables(dialect: &Dialect, rule: u32) -> bool {
     table_of(dialect, rule, 0).is_some()
 }
 
-/// Returns the table with this number of a span, or of the messages with headers.
+/// Returns the table with this number of a span, or of messages with headers.
 fn table_of(dialect: &Dialect, rule: u32, table: u32) -> Option<&CallTable> {
     let compiled = &dialect.compiled;
     let rule = u8::try_from(rule).ok()?;
@@ -61,7 +61,7 @@ fn table_of(dialect: &Dialect, rule: u32, table: u32) -> Option<&CallTable> {
         true => compiled.inside(rule),
         false => compiled.body(Channel::Tool),
     };
-    // A stream that started inside the tool channel is in the first span of it that has tables.
+    // A stream that started inside the tool channel is in the first tool span that has tables.
     let started = || compiled.started(Channel::Tool).and_then(|(region, _)| compiled.calls(region));
     compiled.calls(region).or_else(started)?.tables.get(table as usize)
 }

@@ -1,4 +1,4 @@
-//! Output that cannot be sent yet: a buffer that never takes more memory than it is allowed to.
+//! A buffer for output that cannot be sent yet, with limited memory.
 
 use crate::Error;
 
@@ -17,7 +17,7 @@ impl HeldText {
         HeldText { text: String::new(), most }
     }
 
-    /// Sets the most bytes. Bytes that are already held stay.
+    /// Sets the most bytes that may be held. Bytes that are already held stay.
     pub fn limit(&mut self, most: usize) {
         self.most = most;
     }
@@ -26,7 +26,8 @@ impl HeldText {
         &self.text
     }
 
-    /// Adds text, unless it would be too long then with `more` bytes of memory elsewhere.
+    /// Adds text, unless the held text and `more`, the bytes of memory used elsewhere, would exceed the limit. Returns whether
+    /// the text was added.
     pub fn add(&mut self, text: &str, more: usize) -> Result<bool, Error> {
         let len = self.text.len() + text.len();
         // Memory elsewhere may grow later, so its spare capacity counts.
@@ -42,7 +43,7 @@ impl HeldText {
         Ok(true)
     }
 
-    /// Empties it.
+    /// Drops the held text.
     pub fn clear(&mut self) {
         self.text.clear();
         if self.text.capacity() > KEPT {

@@ -1,6 +1,5 @@
-//! Arguments that the model writes as JSON: they are handed on as they are, or decoded if they are in a string. They are
-//! checked on the way: only an object is complete. A control character in a string, which JSON does not allow there, is written
-//! as an escape.
+//! Arguments that the model writes as JSON. They are sent unchanged, or decoded if they are in a string. On the way they are
+//! checked: only an object is complete. A control character in a string, which JSON does not allow, is written as an escape.
 
 use super::{keys::Keys, mend::DoublyEncoded, output::Put, schema::Schema, string};
 use crate::{
@@ -8,7 +7,7 @@ use crate::{
     json::{Seen, Syntax, Unescape},
 };
 
-/// Written for no arguments, which clients do not take.
+/// Some models write this for no arguments. Clients do not accept it.
 const NULL: &str = "null";
 
 /// The form of the arguments, as their first byte shows it.
@@ -26,12 +25,12 @@ pub struct JsonArguments {
     form: Form,
     null: NullState,
     check: ObjectCheck,
-    /// If arguments are to be mended.
+    /// Decodes doubly encoded values, if arguments are to be mended.
     doubly: Option<DoublyEncoded>,
 }
 
 impl JsonArguments {
-    /// Begins a call, whose arguments are mended if `mends` says so.
+    /// Begins a call. With `mends`, its arguments are mended.
     pub fn begin(&mut self, mends: bool) {
         let mut keys = std::mem::take(&mut self.check.keys);
         keys.clear();
@@ -39,7 +38,7 @@ impl JsonArguments {
         *self = JsonArguments { check, doubly: mends.then(DoublyEncoded::default), ..JsonArguments::default() };
     }
 
-    /// Writes the next part, of arguments with this schema. At most `most` bytes are held to mend it.
+    /// Writes the next part of arguments with this schema. At most `most` bytes are held for mending.
     pub fn feed(
         &mut self,
         mut text: &str,
@@ -67,12 +66,12 @@ impl JsonArguments {
         self.check.is_mended || self.doubly.as_ref().is_some_and(|doubly| doubly.is_mended)
     }
 
-    /// Returns whether a key of the object came twice.
+    /// Returns whether the object has a key twice.
     pub fn has_key_twice(&self) -> bool {
         self.check.keys.has_twice()
     }
 
-    /// Returns whether they are an object that has ended.
+    /// Returns whether the arguments are a finished object.
     pub fn are_object(&self) -> bool {
         self.check.is_whole()
     }
@@ -90,7 +89,7 @@ impl JsonArguments {
         }
     }
 
-    /// Writes the held bytes at the end of the call. If `is_whole`, arguments that say nothing become an empty object.
+    /// Writes the held bytes at the end of the call. If `is_whole`, empty arguments and `null` become an empty object.
     pub fn end(&mut self, is_whole: bool, out: &mut impl Put) -> Result<(), Error> {
         let mut checked = Checked { check: &mut self.check, out };
         if let Some(doubly) = &mut self.doubly {
@@ -107,7 +106,7 @@ impl JsonArguments {
     }
 }
 
-/// Whether the arguments could still be `null`: then that many bytes of it are held.
+/// Whether the arguments may still be `null`, and how many bytes of it are held.
 #[derive(Debug)]
 enum NullState {
     Held(usize),
@@ -120,7 +119,7 @@ impl Default for NullState {
     }
 }
 
-/// Holds `null` back while the arguments may still be that.
+/// Holds the beginning of `null` back while the arguments may still be `null`.
 struct NullFilter<'a, P: Put> {
     null: &'a mut NullState,
     out: Checked<'a, P>,
@@ -140,7 +139,7 @@ impl<P: Put> Put for NullFilter<'_, P> {
     }
 }
 
-/// Mends the arguments that it hands on, if requested.
+/// Mends the arguments, if requested, on the way to another `Put`.
 struct Mending<'a, P: Put> {
     doubly: Option<&'a mut DoublyEncoded>,
     schema: Option<Schema<'a>>,
@@ -157,18 +156,18 @@ impl<P: Put> Put for Mending<'_, P> {
     }
 }
 
-/// Whether the written text is the beginning of an object, and all of one.
+/// Checks whether the written text is a whole object.
 #[derive(Debug)]
 struct ObjectCheck {
     syntax: Syntax,
-    /// Digits of an escape that must come.
+    /// The number of missing digits of an escape.
     digits: u8,
     is_broken: bool,
     has_begun: bool,
-    /// A backslash that does not begin an escape is to be mended, and one was.
+    /// Whether backslashes that do not begin an escape are to be mended, and whether one was.
     mends: bool,
     is_mended: bool,
-    /// The keys of the object, as they are written: a key with an escape is another one.
+    /// The keys of the object as written: two spellings of one key count as two keys.
     keys: Keys,
 }
 
@@ -186,12 +185,12 @@ impl Default for ObjectCheck {
     }
 }
 
-/// The byte after those that are passed on as they are.
+/// The kind of the byte after bytes that are sent unchanged.
 enum Next {
     Nothing,
     /// A control character in a string.
     Control,
-    /// A character with which the backslash before it makes no escape. Another backslash has to come first.
+    /// A character that does not form an escape with the backslash before it, so that another backslash must precede it.
     NoEscape,
 }
 
@@ -200,7 +199,7 @@ impl ObjectCheck {
         self.syntax.is_over() && !self.is_broken
     }
 
-    /// Returns the number of the next bytes that are passed on as they are, and the kind of the byte after them.
+    /// Returns the number of the next bytes that are sent unchanged, and the kind of the byte after them.
     fn take(&mut self, text: &[u8]) -> Result<(usize, Next), Error> {
         let mut at = 0;
         while at < text.len() && !self.is_broken {
@@ -243,7 +242,7 @@ impl ObjectCheck {
         Ok((text.len(), Next::Nothing))
     }
 
-    /// Takes the next byte of an escape.
+    /// Reads the next byte of an escape.
     fn escape(&mut self, byte: u8) {
         if self.digits > 0 {
             self.digits -= 1;
@@ -260,12 +259,12 @@ impl ObjectCheck {
 fn plain_len(text: &[u8]) -> usize {
     let len = memchr::memchr2(b'"', b'\\', text).unwrap_or(text.len());
     let text = &text[..len];
-    // Nearly no string has a control character: all bytes are examined together, which takes the least.
+    // Hardly any string has a control character, so examining all bytes without branches is the fastest.
     let has_control = text.iter().fold(false, |seen, &byte| seen | (byte < 0x20));
     if has_control { text.iter().take_while(|&&byte| byte >= 0x20).count() } else { len }
 }
 
-/// Returns whether a backslash makes an escape with it.
+/// Returns whether this byte after a backslash makes an escape.
 fn is_escape(byte: u8) -> bool {
     br#""\/bfnrtu"#.contains(&byte)
 }
@@ -274,7 +273,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Checks the arguments that it hands on.
+/// Checks the arguments on the way to another `Put`.
 struct Checked<'a, P: Put> {
     check: &'a mut ObjectCheck,
     out: &'a mut P,

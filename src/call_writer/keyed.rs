@@ -1,4 +1,4 @@
-//! Arguments that the model writes as keys and values: they become one JSON object.
+//! Writes arguments that the model has written as keys and values as one JSON object.
 
 use super::{
     document::ValueId,
@@ -19,28 +19,28 @@ use crate::{
 /// The form of values.
 #[derive(Debug, Default)]
 enum Form {
-    /// Between markers, as they are.
+    /// Plain text between markers.
     #[default]
     Tags,
-    /// As elements: the end of their openers, and the text before the name in their closers.
+    /// Nested elements. The fields are the end of an opener, and the text before the name in a closer.
     Elements(Vec<u8>, String),
-    /// As Python writes them, or as Gemma does, whose strings are enclosed in two of these.
+    /// Python literals, or those of Gemma, whose strings are between two of these quotes.
     Literal(String),
 }
 
 /// The part of the last value that has been written.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum ValueState {
-    /// All of it.
+    /// The whole value.
     #[default]
     Whole,
-    /// Nothing, and nothing of it has come.
+    /// Nothing: no byte of it has arrived.
     Nothing,
     /// Nothing: its bytes so far are held.
     Held,
-    /// All that has come, as a string whose end is missing.
+    /// All bytes that have arrived, as a string without its end.
     Open,
-    /// As much as can be: it cannot be read, and nothing may follow it.
+    /// As much as possible: the value cannot be read, and nothing may follow.
     Unreadable,
 }
 
@@ -48,30 +48,30 @@ enum ValueState {
 #[derive(Debug, Default)]
 pub struct KeyedArguments {
     form: Form,
-    /// Words for types.
+    /// The table's words for types.
     words: Vec<(String, Types)>,
     /// The types of a value whose type is unknown.
     unknown: Types,
     has_keys: bool,
-    /// The last key, and whether it must still be sent, which happens with the first byte of its value.
+    /// The last key, and whether it must still be written.
     key: String,
     is_key_due: bool,
     state: ValueState,
-    /// A closer names another element than the one that it closes.
+    /// Whether a closer had another name than the element that it closed.
     is_broken: bool,
-    /// The types of the last key, by the schema or the word for its type.
+    /// The types of the last key's value, by the schema or the word for its type.
     types: Types,
     schema: Option<ValueId>,
     element: Element,
-    /// The part of the end of an element's opener that has been read.
+    /// The number of bytes read of the end of an element's opener.
     opener: usize,
-    /// Values are to be mended, and one was.
+    /// Whether values are to be mended, and whether one was.
     pub mends: bool,
     pub is_mended: bool,
 }
 
 impl KeyedArguments {
-    /// Begins a call that is written so.
+    /// Begins a call of this table.
     pub fn begin(&mut self, table: &CallTable) -> Result<(), Error> {
         (self.has_keys, self.is_key_due, self.state, self.is_broken) = (false, false, ValueState::Whole, false);
         self.element.end_all();
@@ -98,17 +98,17 @@ impl KeyedArguments {
         Ok(())
     }
 
-    /// Returns whether bytes count that are neither key nor value.
+    /// Returns whether bytes other than keys and values matter.
     pub fn takes_framing(&self) -> bool {
         self.element.depth > 0
     }
 
-    /// Returns whether values are elements inside each other, whose names may come again.
+    /// Returns whether values are nested elements, whose names may be repeated.
     pub fn has_elements(&self) -> bool {
         matches!(self.form, Form::Elements(..))
     }
 
-    /// Writes a key. `parameters` is the schema of all.
+    /// Writes a key. `parameters` is the schema of all arguments.
     pub fn key(
         &mut self,
         key: &str,
@@ -145,7 +145,7 @@ impl KeyedArguments {
         Ok(())
     }
 
-    /// Takes the word for the type of the value that follows. It counts where the schema says nothing.
+    /// Sets the type of the next value by the word for it, if the schema has no type.
     pub fn type_word(&mut self, word: &str) {
         if self.types.is_unknown() {
             let known = self.words.iter().find(|(known, _)| known == word);
@@ -153,7 +153,7 @@ impl KeyedArguments {
         }
     }
 
-    /// Takes bytes between an element's markers, or between the parts of a marker.
+    /// Reads bytes between an element's markers, or between the parts of a marker.
     pub fn framing(&mut self, mut text: &str, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         let Form::Elements(end, _) = &self.form else { return Ok(()) };
         if self.opener < end.len() {
@@ -216,7 +216,7 @@ impl KeyedArguments {
             }
         }
         if self.is_broken {
-            // If no argument has been sent yet, the call is text.
+            // If no key was sent yet, nothing is sent: the call becomes text.
             if self.has_keys {
                 self.overflow("", held, out)?;
             }
@@ -256,7 +256,7 @@ impl KeyedArguments {
         Ok(())
     }
 
-    /// Returns whether all that has come is complete.
+    /// Returns whether all values that have arrived are complete.
     pub fn is_whole(&self) -> bool {
         self.state == ValueState::Whole && !self.is_broken
     }
@@ -266,12 +266,12 @@ impl KeyedArguments {
         self.is_whole() && self.has_keys && !matches!(self.form, Form::Literal(_))
     }
 
-    /// Returns whether something has come that has not left, and is sent all the same if the call breaks off.
+    /// Returns whether bytes are held that will be sent even if the call breaks off.
     pub fn has_held(&self) -> bool {
         self.state == ValueState::Held && !self.is_broken
     }
 
-    /// Ends the arguments. If they are not whole, a value that is held is sent as a string without its end.
+    /// Ends the arguments. If they are not whole, a held value is sent as a string without its end.
     pub fn end(&mut self, is_whole: bool, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if self.state == ValueState::Held {
             self.overflow("", held, out)?;
@@ -291,7 +291,7 @@ impl KeyedArguments {
         if self.types.is_unknown() { self.unknown } else { self.types }
     }
 
-    /// Decides whether the value that begins is held or is sent as it comes.
+    /// Decides whether the next value is held or sent as it arrives.
     fn start(&mut self, out: &mut impl Put) -> Result<(), Error> {
         if self.state != ValueState::Nothing {
             return Ok(());
@@ -310,7 +310,7 @@ impl KeyedArguments {
         Ok(())
     }
 
-    /// Writes the key of the value that comes next, if that has not been done.
+    /// Writes the key of the next value, unless it was written already.
     fn put_key(&mut self, out: &mut impl Put) -> Result<(), Error> {
         if std::mem::take(&mut self.is_key_due) {
             out.put(if self.has_keys { "," } else { "{" })?;

@@ -1,5 +1,5 @@
-//! The keys of a call so far, to see whether the model writes one twice. Only hashes are kept, under a key of this process, and only of
-//! the first keys, so that a call costs little.
+//! The keys of a call so far, to find a key that the model writes twice. Only hashes of the first keys are kept, so that a call
+//! costs little. The hash function has a random seed for each process.
 
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 
@@ -12,7 +12,7 @@ const MOST: usize = 256;
 #[derive(Debug, Default)]
 pub struct Keys {
     hasher: RandomState,
-    /// Of the key that is open: the bytes so far.
+    /// The hash of the open key's bytes so far.
     open: Option<DefaultHasher>,
     seen: Vec<u64>,
     has_twice: bool,
@@ -26,7 +26,7 @@ impl Keys {
         self.has_twice = false;
     }
 
-    /// Takes the next bytes of a key.
+    /// Adds the next bytes of a key.
     pub fn write(&mut self, bytes: &[u8]) {
         self.open.get_or_insert_with(|| self.hasher.build_hasher()).write(bytes);
     }
@@ -49,7 +49,7 @@ impl Keys {
         self.seen.len() == MOST || self.seen.contains(&hasher.finish())
     }
 
-    /// Returns whether a key came twice.
+    /// Returns whether a key was written twice.
     pub fn has_twice(&self) -> bool {
         self.has_twice
     }

@@ -1,4 +1,4 @@
-//! The JSON of a value that is written as Python writes it, or as Gemma does.
+//! Writes a value as JSON that the model has written as Python or Gemma does.
 
 use super::{
     output::{Discard, Put},
@@ -11,15 +11,15 @@ use crate::{
     json::{Surrogates, hex},
 };
 
-/// Brackets in brackets, at most.
+/// The deepest nesting of brackets.
 const DEPTH: u32 = 64;
 /// The most bytes of a key without quotes.
 const KEY: usize = 128;
 /// The most bytes of a key that is looked up in a schema.
 const LOOKED_UP: usize = 1024;
 
-/// Writes a value as JSON. `false`: it cannot be read, and nothing has been written. `raw` is the quote around Gemma's strings;
-/// an empty one means that Python wrote it.
+/// Writes a value as JSON. Returns false if it cannot be read; then nothing was written. `raw` is the quote around Gemma's
+/// strings, or empty for a Python literal.
 pub fn write(text: &str, raw: &str, schema: Option<Schema<'_>>, out: &mut impl Put) -> Result<bool, Error> {
     let is_read = Reader::new(text, raw).whole(schema, &mut Discard)?;
     if !is_read {
@@ -28,7 +28,7 @@ pub fn write(text: &str, raw: &str, schema: Option<Schema<'_>>, out: &mut impl P
     Reader::new(text, raw).whole(schema, out)
 }
 
-/// Writes a literal of Python's as JSON: it has no name without quotes. `false`: it is none.
+/// Writes a Python literal as JSON. Returns false if it is not one, as with a word that is neither a number nor a constant.
 pub fn write_python(text: &str, out: &mut impl Put) -> Result<bool, Error> {
     Reader { is_strict: true, ..Reader::new(text, "") }.whole(None, out)
 }
@@ -37,7 +37,7 @@ struct Reader<'a> {
     text: &'a str,
     raw: &'a str,
     at: usize,
-    /// A word without quotes is a number or a constant.
+    /// Whether a word without quotes must be a number or a constant.
     is_strict: bool,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
         is_next
     }
 
-    /// Writes one value. `false`: it cannot be read.
+    /// Writes one value. Returns false if it cannot be read.
     fn value(&mut self, schema: Option<Schema<'_>>, depth: u32, out: &mut impl Put) -> Result<bool, Error> {
         let rest = self.rest();
         match rest.as_bytes().first() {
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Does a string begin here?
+    /// Returns whether a string begins here.
     fn is_quoted(&self, rest: &str) -> bool {
         rest.starts_with('"') || if self.raw.is_empty() { rest.starts_with('\'') } else { rest.starts_with(self.raw) }
     }
@@ -106,8 +106,8 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Writes an item of a list. Gemma sometimes writes strings there as Python does: between two quotes, the second one before
-    /// a comma or the list's end.
+    /// Writes an item of a list. In lists, Gemma sometimes writes strings like Python: between two quotes, the second of which
+    /// is before a comma or the list's end.
     fn item(&mut self, schema: Option<Schema<'_>>, end: u8, depth: u32, out: &mut impl Put) -> Result<bool, Error> {
         let inside = if self.raw.is_empty() { None } else { self.rest().strip_prefix('\'') };
         let text = inside.and_then(|inside| inside.split_once('\'')).filter(|(_, after)| {
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Writes a key as a string, and returns the data that is needed to look it up. `None`: there is none.
+    /// Writes a key as a string, and returns its text for looking it up. Returns `None` if there is no key.
     fn key(&mut self, out: &mut impl Put) -> Result<Option<String>, Error> {
         let rest = self.rest();
         let mut key = KeyWriter { start: String::new(), out: JsonEscaper(out) };
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Writes a word. Python's words say their types themselves; Gemma's are values by their types.
+    /// Writes a word. The type of a Python word is clear from the word; for Gemma's, the schema decides.
     fn word(&mut self, schema: Option<Schema<'_>>, out: &mut impl Put) -> Result<bool, Error> {
         let rest = self.rest();
         let ends = |byte: u8| {
@@ -294,7 +294,8 @@ impl<P: Put> Put for JsonEscaper<'_, P> {
     }
 }
 
-/// Keeps the beginning of a key that it hands on, more than is looked up where it is longer.
+/// Writes a key and keeps its beginning. Of a key that is too long to be looked up, it keeps more bytes than the limit, so that
+/// the look-up fails.
 struct KeyWriter<'a, P: Put> {
     start: String,
     out: JsonEscaper<'a, P>,

@@ -1,5 +1,5 @@
-//! Mends values if a host asks for it: those for which the schema asks for an array or an object, and that can be read as only one.
-//! Escapes are mended where JSON is checked.
+//! Mends values, if a host wants that: strings that hold an array or an object, where the schema asks for one. Escapes are
+//! mended in `json`.
 
 use super::{
     literal,
@@ -17,8 +17,8 @@ use crate::{
 /// The most bytes of a key that is looked up in a schema, with its escapes.
 const LOOKED_UP: usize = 1024;
 
-/// Reads a value between markers as an array or an object of these types: a JSON string is decoded, a Python literal becomes JSON.
-/// `None`: the value is neither, or needs no mending.
+/// Reads a value between markers as an array or an object of these types: a JSON string is decoded, and a Python literal
+/// becomes JSON. Returns `None` if the value is neither, or needs no mending.
 pub fn tagged(text: &str, types: Types) -> Result<Option<String>, Error> {
     let value = text.trim_matches(BLANKS);
     if !asks(types) || value::as_json(text, types).is_some() {
@@ -42,7 +42,7 @@ pub fn literal(text: &str, raw: &str, types: Types) -> Result<Option<String>, Er
     inside.map_or(Ok(None), |inside| decoded(inside, types))
 }
 
-/// Returns the text of a JSON string without its quotes, if that is an array or an object of these types.
+/// Decodes the inside of a JSON string. Returns the text if that is an array or an object of these types.
 fn decoded(inside: &str, types: Types) -> Result<Option<String>, Error> {
     let (mut text, mut string) = (String::new(), Unescape::default());
     string::unescape(&mut string, inside, &mut text)?;
@@ -56,7 +56,7 @@ fn decoded(inside: &str, types: Types) -> Result<Option<String>, Error> {
     Ok(Some(copy))
 }
 
-/// Returns whether a parameter of these types takes an array or an object, and no string.
+/// Returns whether a parameter of these types may be an array or an object, but not a string.
 fn asks(types: Types) -> bool {
     types.has(Types::ARRAY.and(Types::OBJECT)) && !types.has(Types::STRING)
 }
@@ -77,12 +77,12 @@ pub struct DoublyEncoded {
     is_broken: bool,
     /// The key of the last member, with its escapes.
     key: Vec<u8>,
-    /// In a string that may hold an array or an object.
+    /// Whether the current string may hold an array or an object, so that it is held.
     is_held: bool,
-    /// The part of that string that has come, without its first quote.
+    /// The part of that string that has arrived, without its first quote.
     value: String,
     types: Types,
-    /// A string was decoded.
+    /// Whether a string was decoded.
     pub is_mended: bool,
 }
 
@@ -133,7 +133,7 @@ impl DoublyEncoded {
                 from = at + 1;
                 self.end_value(most, out)?;
             } else if !self.syntax.is_text() && byte == b'"' {
-                // A key may begin.
+                // The next string may be a key.
                 self.key.clear();
             }
             self.is_broken = self.syntax.step(byte) == Seen::Fault;

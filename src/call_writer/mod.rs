@@ -1,13 +1,12 @@
-//! The call writer: makes OpenAI's `tool_calls` of the calls that a scanner reports.
+//! The call writer: turns the calls that a scanner reports into OpenAI's `tool_calls`.
 //!
-//! Models write calls in many ways, and clients take one: a name, and arguments that are JSON. The writer is fed with the
-//! events of a scanner and hands out deltas ([`CallDelta`]) as soon as they are certain: the bytes of JSON arguments
-//! as they come, and a value between markers as soon as its type is. The type says whether `42` is a number or a text, and
-//! the schemas of the request's [`Tools`] say the type.
+//! Models write calls in many forms, and clients accept one: a name, and arguments that are JSON. The writer is fed with the
+//! events of a scanner and reports deltas ([`CallDelta`]) as soon as they are certain: the bytes of JSON arguments as they
+//! arrive, and a value between markers as soon as its type is clear. The type decides whether `42` is a number or a text. It is
+//! found in the schemas of the request's [`Tools`].
 //!
-//! It completes nothing, so that a client can trust that it gets only text that the model wrote. A call is whole only if its
-//! arguments are a JSON object. The writer never looks back at sent text, so that memory is bounded and time linear in its
-//! input.
+//! The writer never completes a call, so that a client gets only text that the model wrote. A call is whole only if its
+//! arguments are a JSON object. Sent text is never read again, so that memory is bounded and time is linear in the input.
 //!
 //! Take a call that GLM writes, cut anywhere:
 //!
@@ -20,10 +19,10 @@
 //! </tool_call>
 //! ```
 //!
-//! | piece | what leaves, if `city` is a string and `days` an integer |
+//! | piece | sent, if `city` is a string and `days` an integer |
 //! |---|---|
 //! | `Name("get_weather")` | nothing yet: a call that is cut here must not be run without arguments |
-//! | `Key("city")` | nothing yet: a key leaves with the first byte of its value |
+//! | `Key("city")` | nothing yet: a key is sent with the first byte of its value |
 //! | `Value("Os")` | id, name and `{"city":"Os` |
 //! | `Value("lo")` | `lo` |
 //! | `ValueEnd` | `"` |
@@ -65,10 +64,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// `events` takes the events of a scanner, and `writer` decides which calls are reported and in which order; `quoted` decides which
-// keys are only text of a value, and `keys` knows those of the call; `json` and `keyed` write the arguments of the two kinds of
-// tables. Below them, `value`, `literal` and `element` read values, `tools`, `schema` and `document` read a request's description of
-// them, and `output`, `held`, `string` and `text` send, hold and decode text.
+// `events` reads the events of a scanner, and `writer` decides which calls are reported and in which order; `quoted` decides
+// which keys are only text of a value, and `keys` has the keys of the call; `json` and `keyed` write the arguments of the two
+// kinds of tables. Below them, `value`, `literal` and `element` read values, `tools`, `schema` and `document` read a request's
+// description of its tools, and `output`, `held`, `string` and `text` send, hold and decode text.
 
 mod delta;
 mod document;

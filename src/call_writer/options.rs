@@ -1,5 +1,5 @@
-//! The options of a host for calls: of which tools they may be, how many, and which part of a call is sent that may break off.
-//! The rewriter has the same options.
+//! A host's options for calls: the tools, the number of calls, and the part that is sent of a call that may break off. The
+//! rewriter has the same options.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -25,14 +25,15 @@ use super::tools::Tools;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotWhole {
-    /// The arguments are sent as they come. A call that breaks off stays as far as it was sent, and its end says so.
+    /// The arguments are sent as they arrive. If a call breaks off, the client keeps what it got, and the call's end reports
+    /// it.
     #[default]
     Tell,
-    /// Nothing is sent before the call is whole, and then all of it at once. A call that is not whole, or is longer than may be
-    /// held ([`Options::max_held`]), is not emitted: it is text.
+    /// Nothing is sent before the call is whole, and then all of it at once. A call that does not become whole, or is too long
+    /// to be held ([`Options::max_held`]), is not emitted: it is text.
     Hold,
-    /// As `Hold`, except that a call that grows longer than may be held is sent as it comes from then on: only a call that is
-    /// held can still become text.
+    /// As `Hold`, but a call that becomes too long to be held is from then on sent as it arrives. It can then no longer become
+    /// text.
     Text,
 }
 
@@ -54,12 +55,12 @@ pub enum NotWhole {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnknownTool {
-    /// It is not emitted: it is text.
+    /// The call is not emitted: it is text.
     #[default]
     Text,
-    /// It is not emitted, and its text is removed.
+    /// The call is not emitted, and its text is removed.
     Drop,
-    /// It is emitted like any other call, as if its tool had no schema.
+    /// The call is emitted like any other, as if its tool had no schema.
     Tell,
 }
 
@@ -84,11 +85,11 @@ pub enum UnknownTool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImpliedEnd {
-    /// A call written as keys and values between markers, of which a value has ended and no next key has begun, is whole, and its
-    /// end is [implied](crate::Cause::Implied).
+    /// If a call is written as keys and values between markers, and the text ends after a value, the call is whole, and its end
+    /// is [implied](crate::Cause::Implied).
     #[default]
     On,
-    /// No call that the end of the text cuts is whole.
+    /// A call that the end of the text cuts is never whole.
     Off,
 }
 
@@ -113,7 +114,7 @@ pub struct Options {
     pub(crate) max_held: usize,
     pub(crate) not_whole: NotWhole,
     pub(crate) unknown_tool: UnknownTool,
-    /// 0: all.
+    /// 0 means no limit.
     pub(crate) max_calls: u64,
     pub(crate) implied_end: ImpliedEnd,
     pub(crate) repair_arguments: bool,
@@ -128,20 +129,19 @@ impl Options {
         Options::default()
     }
 
-    /// Sets the tools of the request. With `None`, calls are reported whatever they call, and nothing is known of their
-    /// parameters.
+    /// Sets the tools of the request. With `None`, calls of any tool are reported, and nothing is known of their parameters.
     pub fn tools(self, tools: impl Into<Option<Arc<Tools>>>) -> Options {
         Options { tools: tools.into(), ..self }
     }
 
-    /// Sets the prefix of the ids of calls that have none from the model: `call_` by default. The number of the call among
-    /// those that are reported follows it. The ids are unique in a conversation only if each answer has another prefix.
+    /// Sets the prefix of ids for calls without an id of the model: `call_` by default. The call's number among the reported
+    /// calls follows the prefix. Ids are unique in a conversation only if each answer has another prefix.
     pub fn id_prefix(self, id_prefix: impl Into<Cow<'static, str>>) -> Options {
         Options { id_prefix: id_prefix.into(), ..self }
     }
 
     /// Sets the most bytes of a call that are held because they cannot be sent yet: a value until its type is known, arguments
-    /// until the name has come. With `None`, [`Options::MAX_HELD`].
+    /// until the name has arrived. With `None`, [`Options::MAX_HELD`].
     pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_held: bytes.into().unwrap_or(Options::MAX_HELD), ..self }
     }
@@ -156,8 +156,8 @@ impl Options {
         Options { unknown_tool, ..self }
     }
 
-    /// Sets the most calls of a stream that are emitted: 1 for a request that says `"parallel_tool_calls": false`. Later ones are
-    /// text. With `None`, all are emitted.
+    /// Sets the most calls of a stream that are emitted: 1 for a request that says `"parallel_tool_calls": false`. Later calls
+    /// are text. With `None`, all are emitted.
     pub fn max_calls(self, calls: impl Into<Option<u64>>) -> Options {
         Options { max_calls: calls.into().unwrap_or(0), ..self }
     }
@@ -167,11 +167,13 @@ impl Options {
         Options { implied_end, ..self }
     }
 
-    /// Mends arguments that can mean only one thing. The end of such a call says so ([`End::is_repaired`](super::End::is_repaired)).
+    /// Mends faulty arguments whose meaning is clear. The end of such a call reports it
+    /// ([`End::is_repaired`](super::End::is_repaired)).
     ///
-    /// - In a JSON string, a backslash that does not begin an escape becomes one that is escaped.
-    /// - Where the schema asks for an array or an object and not for a string, a string that holds one as JSON is decoded. In JSON
-    ///   arguments this applies to the members alone, not to values inside them, and only if the name has come before them.
+    /// - In a JSON string, a backslash that does not begin an escape is escaped.
+    /// - Where the schema asks for an array or an object and not for a string, a string that holds one as JSON is decoded. In
+    ///   JSON arguments this applies only to the members, not to values inside them, and only if the call's name precedes the
+    ///   arguments.
     /// - Where the schema asks for an array or an object and not for a string, a Python literal between markers becomes JSON.
     ///
     /// ```

@@ -1,18 +1,18 @@
-//! The output: the first and last members of a call's deltas, and the small pieces of its arguments, joined.
+//! Sends a call's deltas: the first with id and name, the arguments with small pieces joined, and the last with the end.
 
 use super::delta::{CallDelta, End, Sink};
 use crate::{Error, json::decimal, memory::append_text};
 
-/// Small pieces are joined up to this length.
+/// The length up to which small pieces are joined.
 const BUFFER: usize = 2048;
 
-/// Takes text.
+/// A destination for text.
 pub trait Put {
     /// Adds text at the end.
     fn put(&mut self, text: &str) -> Result<(), Error>;
 }
 
-/// Drops the text: to see whether there is one.
+/// Drops the text, for a caller that only needs to know whether it can be written.
 pub struct Discard;
 
 impl Put for Discard {
@@ -35,26 +35,26 @@ pub struct CallHeader {
     pub id: String,
     pub late_id: String,
     pub name: String,
-    /// The first delta has been sent.
+    /// Whether the first delta has been sent.
     pub is_emitted: bool,
-    /// Nothing is sent before the call is whole.
+    /// Set if nothing is sent before the call is whole.
     pub holding: Option<Holding>,
-    /// It had more arguments than may be held.
+    /// Whether the call had more arguments than may be held.
     pub is_too_long: bool,
-    /// Something of the call was repaired.
+    /// Whether something of the call was repaired.
     pub is_repaired: bool,
-    /// Pieces of the arguments that have not left yet.
+    /// Pieces of the arguments that have not been sent yet.
     buffer: String,
 }
 
-/// How a call is held until it is whole.
+/// The rules for holding a call until it is whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Holding {
-    /// The most bytes of the arguments.
+    /// The most bytes of arguments that are held.
     pub most: usize,
-    /// One that is longer is not emitted; otherwise it leaves from there on as it comes.
+    /// Whether a longer call is not emitted. If false, a longer call is sent as it arrives from there on.
     pub is_strict: bool,
-    /// One that was repaired is emitted too.
+    /// Whether a repaired call is emitted too.
     pub takes_repaired: bool,
 }
 
@@ -90,23 +90,23 @@ pub struct Output<'a, 's> {
 }
 
 impl Output<'_, '_> {
-    /// Hands over the joined pieces.
+    /// Sends the joined pieces.
     pub fn flush(&mut self) -> Result<(), Error> {
         if self.header.buffer.is_empty() || self.header.holding.is_some() { Ok(()) } else { self.hand_over("", None) }
     }
 
-    /// Hands over the bytes that were held until the call is whole, and all later ones at once.
+    /// Sends the held bytes although the call is not whole, and from now on all bytes at once.
     pub fn stop_holding(&mut self) -> Result<(), Error> {
         self.header.holding = None;
         self.flush()
     }
 
-    /// Hands over the call's last delta.
+    /// Sends the call's last delta.
     pub fn end(&mut self, cause: crate::Cause, is_whole: bool) -> Result<(), Error> {
         if self.header.is_too_long { Ok(()) } else { self.hand_over("", Some((cause, is_whole))) }
     }
 
-    /// Hands over a delta: of `text`, or of the joined pieces.
+    /// Sends a delta with `text`, or with the joined pieces.
     fn hand_over(&mut self, text: &str, end: Option<(crate::Cause, bool)>) -> Result<(), Error> {
         let CallHeader { call, index, id, late_id, name, is_emitted, is_repaired, buffer, .. } = &mut *self.header;
         if !*is_emitted && id.is_empty() {

@@ -1,6 +1,6 @@
-//! A value that quotes the text of a key. A model may forget the closer of a value, so the scanner ends a value where a line begins
-//! with a key. It knows neither the schema nor the keys before. Where the value has only quoted that text, the bytes from there on
-//! become the value's text again here, before anything of them is written.
+//! Corrects values that quote the text of a key. A model may forget the closer of a value, so the scanner ends a value where a
+//! line begins with a key. The scanner knows neither the schema nor earlier keys. If the key is only a quotation, its bytes
+//! become text of the value again here, before any of them is written.
 
 use super::delta::Piece;
 use crate::{
@@ -18,19 +18,19 @@ enum Place {
     /// After a key.
     BeforeValue,
     Value,
-    /// After the end of a value that has no closer. The next piece decides whether the value has ended.
+    /// After a value without a closer, whose end the next piece confirms or not.
     Ended,
 }
 
-/// Turns the pieces of a call into those that count.
+/// Corrects the pieces of a call.
 #[derive(Debug, Default)]
 pub struct Quoted {
-    /// The table's texts: before a value, its closer, and the framing at its ends.
+    /// The table's texts around a value: opener, closer, and the framing at both ends.
     opener: Vec<u8>,
     closer: Vec<u8>,
     framing: [Vec<u8>; 2],
     place: Place,
-    /// Bytes after the value's text so far, which belong to the value unless it ends before them.
+    /// Bytes after the value's text so far, which belong to the value if it continues after them.
     after: Vec<u8>,
 }
 
@@ -54,18 +54,18 @@ impl Quoted {
         Ok(rule.nested.is_none())
     }
 
-    /// Returns whether the next key decides whether the value before it has ended.
+    /// Returns whether the caller must decide if the next key counts (`counts` in `take`).
     pub fn asks_for_key(&self) -> bool {
         self.place == Place::Ended
     }
 
-    /// Returns whether the next bytes of a value are handed on as they are.
+    /// Returns whether the next bytes of a value need no correction.
     pub fn is_in_text(&self) -> bool {
         self.place == Place::Value && self.after.is_empty()
     }
 
-    /// Takes the next piece, and hands the pieces that count to `then`; a value that ends without its closer ends with an empty one.
-    /// `counts`: a key that comes where it is asked for is one.
+    /// Reads the next piece, and calls `then` with the corrected pieces. A value without its closer ends with an empty closer.
+    /// `counts` says whether a key after such a value is a key and not a quotation.
     pub fn take(
         &mut self,
         piece: Piece<'_>,
@@ -94,7 +94,7 @@ impl Quoted {
         match (self.place, piece) {
             (Place::Outside, Piece::Key(_)) => self.place = Place::BeforeValue,
             (Place::BeforeValue | Place::Value, Piece::Framing(bytes)) => append(&mut self.after, bytes)?,
-            // Inside a key that the value quotes.
+            // Parts of a key that the value quotes.
             (Place::Value, Piece::Key(bytes) | Piece::Type(bytes)) => {
                 append(&mut self.after, bytes)?;
                 return self.release(&mut then);
@@ -125,7 +125,7 @@ impl Quoted {
         self.after.drain(..opener + framing.map_or(0, <[u8]>::len));
     }
 
-    /// Hands over the bytes after the value's text, which belong to it.
+    /// Calls `then` with the bytes after the value's text, because they belong to the value.
     fn release(&mut self, then: &mut impl FnMut(Piece<'_>) -> Result<(), Error>) -> Result<(), Error> {
         if !self.after.is_empty() {
             then(Piece::Value(&self.after))?;

@@ -1,16 +1,16 @@
-//! Which types a schema allows, and where those of its members are. The schema is a client's, so a question looks at a
-//! bounded number of places, however it refers to itself.
+//! Finds the types that a schema allows, and the schemas of its members. The schema comes from a client and may refer to
+//! itself, so each question examines a bounded number of places.
 
 use std::borrow::Cow;
 
 use super::document::{Document, Value, ValueId};
 
-/// References that lead to each other, at most.
+/// The most references that are followed in succession.
 const REFERENCES: u32 = 8;
-/// Places that one question looks at, at most.
+/// The most places that one question examines.
 const VISITS: u32 = 256;
 
-/// A set of JSON's types. An empty one says nothing: the type is unknown.
+/// A set of JSON's types. An empty set means that the type is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Types(u8);
 
@@ -25,7 +25,8 @@ impl Types {
     pub const UNKNOWN: Types = Types(0);
     const ALL: Types = Types((1 << 7) - 1);
 
-    /// Returns the type of this name, which may be that of a programming language or in capitals; unknown for any other word.
+    /// Returns the type with this name, which may be a programming language's name or in capitals. For any other word, the type
+    /// is unknown.
     pub fn named(word: &str) -> Types {
         match word {
             "string" | "str" => Types::STRING,
@@ -54,7 +55,7 @@ impl Types {
         }
     }
 
-    /// Returns them, or all types where they are unknown.
+    /// Returns these types, or all types if they are unknown.
     pub fn or_all(self) -> Types {
         if self.is_unknown() { Types::ALL } else { self }
     }
@@ -63,7 +64,7 @@ impl Types {
         self == Types::UNKNOWN
     }
 
-    /// Returns whether both have a type in common.
+    /// Returns whether both sets have a type in common.
     pub fn has(self, one: Types) -> bool {
         self.0 & one.0 != 0
     }
@@ -72,8 +73,8 @@ impl Types {
         Types(self.0 | others.0)
     }
 
-    /// Returns the types that are in both sets. If one set is unknown, these are the types of the other; if the sets have none
-    /// in common, so that no value could be right, the types of `self`.
+    /// Returns the types that are in both sets. If one set is unknown, returns the other; if the sets have no type in common,
+    /// so that no value is valid, returns `self`.
     fn meet(self, others: Types) -> Types {
         // Each integer is a number.
         let wide = |types: Types| if types.has(Types::NUMBER) { types.and(Types::INTEGER) } else { types };
@@ -95,9 +96,9 @@ impl Types {
 #[derive(Clone, Copy)]
 pub struct Schema<'a> {
     document: &'a Document,
-    /// The document that its references refer to.
+    /// The root of the schema, to which its references refer.
     root: ValueId,
-    /// `None`: nothing is known.
+    /// The place of this part of the schema; `None` if nothing is known.
     at: Option<ValueId>,
 }
 
@@ -107,7 +108,7 @@ impl<'a> Schema<'a> {
         Schema { document, root, at: Some(root) }
     }
 
-    /// Returns its place.
+    /// Returns the schema's place in the document.
     pub fn place(self) -> Option<ValueId> {
         self.at
     }
@@ -117,12 +118,12 @@ impl<'a> Schema<'a> {
         Schema { at, ..self }
     }
 
-    /// Returns the types that it allows.
+    /// Returns the types that the schema allows.
     pub fn types(self) -> Types {
         self.at.map_or(Types::UNKNOWN, |at| self.types_at(at, 0, &mut VISITS.clone()))
     }
 
-    /// Returns whether it says which members there are.
+    /// Returns whether the schema lists members.
     pub fn has_properties(self) -> bool {
         let own = |at| self.document.member(at, "properties");
         self.at.is_some_and(|at| self.find(at, 0, &mut VISITS.clone(), &own).is_some())
@@ -173,7 +174,7 @@ impl<'a> Schema<'a> {
         types = types.meet(document.items(at, "enum").iter().copied().map(of_value).fold(Types::UNKNOWN, Types::and));
         types = types.meet(document.member(at, "const").map_or(Types::UNKNOWN, of_value));
         if types.is_unknown() {
-            // Members are those of an object, items those of an array.
+            // A schema with `properties` describes an object, one with `items` an array.
             let of = |key, of_key| if document.member(at, key).is_some() { of_key } else { Types::UNKNOWN };
             types = of("properties", Types::OBJECT).and(of("items", Types::ARRAY));
         }
@@ -182,7 +183,7 @@ impl<'a> Schema<'a> {
         if is_nullable && !types.is_unknown() { types.and(Types::NULL) } else { types }
     }
 
-    /// Returns the result of `own` at a place, or in the schemas that are combined there.
+    /// Returns the result of `own` at a place, or in the schemas that are combined at that place.
     fn find(
         self,
         at: ValueId,
@@ -206,7 +207,7 @@ impl<'a> Schema<'a> {
         for key in ["anyOf", "oneOf", "allOf"] {
             for &one in self.document.items(at, key) {
                 let found = self.find(one, references, visits, own);
-                // A schema that says nothing does not count.
+                // An empty schema does not count.
                 if found
                     .is_some_and(|at| !matches!(self.document.get(at), Value::Object(members) if members.is_empty()))
                 {
@@ -217,7 +218,7 @@ impl<'a> Schema<'a> {
         None
     }
 
-    /// Returns the place that a reference names: a path from the root of the schema.
+    /// Returns the place that a reference names, which is a path from the root of the schema.
     fn referred(self, reference: ValueId) -> Option<ValueId> {
         let path = unescaped(self.document.str(reference)?.strip_prefix('#')?)?;
         let mut at = self.root;
@@ -233,7 +234,7 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// Returns the text of a fragment without its percent escapes, if they are escapes and it is a text.
+/// Decodes the percent escapes of a URL fragment. Returns `None` if an escape is faulty or the result is not UTF-8.
 fn unescaped(fragment: &str) -> Option<Cow<'_, str>> {
     if !fragment.contains('%') {
         return Some(fragment.into());
@@ -301,9 +302,9 @@ mod tests {
                 r##"{"$ref": "#/$defs/a", "allOf": [{"type": "null"}], "$defs": {"a": {"type": ["null", "integer"]}}}"##,
                 &["null"],
             ),
-            // Nothing can be both: the first counts.
+            // No value can be both, so the first counts.
             (r#"{"allOf": [{"type": "array"}, {"type": "null"}]}"#, &["array"]),
-            // A boolean says nothing of the type.
+            // A boolean schema has no type.
             (r##"{"$ref": "#/$defs/all", "$defs": {"all": true}}"##, &[]),
             (r##"{"$ref": "#/$defs/all", "type": "integer", "$defs": {"all": true}}"##, &["integer"]),
             (r##"{"$ref": "#/$defs/none", "type": "integer", "$defs": {"none": false}}"##, &["integer"]),

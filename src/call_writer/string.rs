@@ -1,4 +1,4 @@
-//! JSON strings in sent text: escaped and unescaped by the JSON of the crate, as text and not as bytes.
+//! Escapes and unescapes JSON strings as text, by the functions of the crate's `json` for bytes.
 
 use std::str;
 
@@ -18,7 +18,7 @@ pub fn quote(text: &str, out: &mut impl Put) -> Result<(), Error> {
     out.put("\"")
 }
 
-/// Writes the text that follows in a JSON string. Half a pair of surrogates becomes U+FFFD.
+/// Decodes and writes the next text of a JSON string. Half a pair of surrogates becomes U+FFFD.
 pub fn unescape(string: &mut Unescape, text: &str, out: &mut impl Put) -> Result<(), Error> {
     string.feed(text.as_bytes(), |part| put(part, text, out))
 }

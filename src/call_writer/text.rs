@@ -1,10 +1,12 @@
-//! Bytes that arrive in pieces, as text. Invalid UTF-8 becomes U+FFFD, and the number of replacements must not depend on the cuts.
+//! Decodes bytes that arrive in pieces as text. Invalid UTF-8 becomes U+FFFD, and the number of replacements must not depend on
+//! the cuts.
 
 use std::str;
 
 use crate::utf8::incomplete_tail;
 
-/// Holds the beginning of a character whose rest has not come. Valid UTF-8 never ends so, as its characters are not cut.
+/// Holds the beginning of a character whose rest has not arrived. The scanner never cuts valid characters, so this is only
+/// needed for invalid UTF-8.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Decoder {
     held: [u8; 3],
@@ -19,7 +21,7 @@ pub enum Stretch<'a> {
 }
 
 impl Stretch<'_> {
-    /// Returns it as a string, written to `room` if it is a single character.
+    /// Returns the stretch as a string, which is written to `room` if it is a single character.
     pub fn as_str<'r>(&'r self, room: &'r mut [u8; 4]) -> &'r str {
         match self {
             Stretch::Str(text) => text,
@@ -29,7 +31,7 @@ impl Stretch<'_> {
 }
 
 impl Decoder {
-    /// Returns the next stretch of `bytes` and takes it off. `None`: all has been read.
+    /// Returns the next stretch of `bytes` and removes it, or `None` at their end.
     pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Stretch<'a>> {
         if bytes.is_empty() {
             return None;
@@ -57,7 +59,7 @@ impl Decoder {
         Some(Stretch::Str(text))
     }
 
-    /// Ends the text. The beginning of a character, if one is held, becomes a U+FFFD.
+    /// Ends the text. If the beginning of a character is held, it becomes U+FFFD.
     pub fn end(&mut self) -> Option<char> {
         let is_cut = self.len > 0;
         self.len = 0;
@@ -69,7 +71,7 @@ impl Decoder {
         self.len = bytes.len();
     }
 
-    /// Completes the held character with the first of `bytes`.
+    /// Completes the held character with the first bytes of `bytes`.
     fn join(&mut self, bytes: &mut &[u8]) -> Option<Stretch<'static>> {
         let mut joined = [0; 7];
         let more = bytes.len().min(4);

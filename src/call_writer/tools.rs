@@ -10,7 +10,8 @@ use super::{
 };
 use crate::json::Reader;
 
-/// The most bytes of a list that are read by default. A request may come from anyone, and a list takes many times its text.
+/// The default limit for the text of a list, in bytes. A request may come from anyone, and a list uses many times the memory of
+/// its text.
 const MOST: usize = 4 << 20;
 
 /// The tools that a request offers to the model.
@@ -19,16 +20,16 @@ const MOST: usize = 4 << 20;
 /// [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 /// ```
 ///
-/// `name` and `parameters` may also be in the tool itself, where `input_schema` is another name of `parameters`, as in
-/// Anthropic's Messages. Tools without a name, such as those that servers add themselves, are skipped.
+/// `name` and `parameters` may be in the tool's `function` or in the tool itself. There, `input_schema` is another name of
+/// `parameters`, as in Anthropic's Messages. Tools without a name, such as those that servers add themselves, are skipped.
 #[derive(Debug)]
 pub struct Tools {
     document: Document,
-    /// Where the parameters of each are, if it has some.
+    /// For each name, the place of the tool's parameters, if it has any.
     by_name: HashMap<Box<str>, Option<ValueId>, FxBuildHasher>,
 }
 
-/// Why a request's tools cannot be read.
+/// The reason why a request's tools cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolsError {
     message: String,
@@ -43,21 +44,21 @@ impl fmt::Display for ToolsError {
 impl std::error::Error for ToolsError {}
 
 impl Tools {
-    /// Reads the `tools` of a request, a JSON array of at most 4 MiB. An empty one offers no tools, so no call is emitted.
+    /// Reads the `tools` of a request, a JSON array of at most 4 MiB. With an empty array, no call is emitted.
     ///
     /// # Errors
     ///
-    /// The text is not JSON, not a list of tools, or longer. The error says where. Text after a fault is not read.
+    /// The text is not JSON, not a list of tools, or too long. The error has the place of the fault; text after it is not read.
     pub fn read(text: &str) -> Result<Tools, ToolsError> {
         Tools::read_up_to(text, None)
     }
 
-    /// Reads the `tools` of a request as `read` does, if they have at most `max_tools` bytes. None: 4 MiB. They may take
+    /// Reads the `tools` of a request like [`read`](Tools::read), up to `max_tools` bytes; `None` means 4 MiB. Tools may use
     /// some 40 times as much memory as their text.
     ///
     /// # Errors
     ///
-    /// As `read`.
+    /// The same as for [`read`](Tools::read).
     pub fn read_up_to(text: &str, max_tools: Option<usize>) -> Result<Tools, ToolsError> {
         let wrong = |message: String| Err(ToolsError { message });
         let most = max_tools.unwrap_or(MOST);
@@ -91,7 +92,7 @@ impl Tools {
         }
     }
 
-    /// Adds one of the list, an object. The error says what is wrong with it.
+    /// Adds a tool of the list, which is an object. The error describes its fault.
     fn add(&mut self, tool: ValueId) -> Result<(), &'static str> {
         let document = &self.document;
         let function = match document.member(tool, "function") {
@@ -123,7 +124,7 @@ impl Tools {
         Some(self.schema((*self.by_name.get(name)?)?))
     }
 
-    /// Returns the whole value at a place as a schema.
+    /// Returns the value at a place as a schema.
     pub(super) fn schema(&self, root: ValueId) -> Schema<'_> {
         Schema::new(&self.document, root)
     }

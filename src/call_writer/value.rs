@@ -1,4 +1,4 @@
-//! The JSON of a value between markers, by the types that its parameter may have.
+//! Writes a value between markers as JSON, by the types that its parameter may have.
 
 use super::{output::Put, schema::Types, string};
 use crate::{Error, json};
@@ -14,7 +14,7 @@ pub fn write(text: &str, types: Types, out: &mut impl Put) -> Result<(), Error> 
     }
 }
 
-/// Returns the value as JSON. `None`: it is a string, verbatim.
+/// Returns the value as JSON, or `None` if it is a string, verbatim.
 pub fn as_json(text: &str, types: Types) -> Option<&str> {
     let value = text.trim_matches(BLANKS);
     let types = types.or_all();
@@ -38,7 +38,7 @@ fn word(word: &str, types: Types) -> Option<&'static str> {
     (types.has(type_) && !(is_pythons && types.has(Types::STRING))).then_some(value)
 }
 
-/// Returns the JSON of a word that is a constant, Python's included, and its type.
+/// Returns the JSON and the type of a word that is a constant of JSON or Python.
 pub fn constant(word: &str) -> Option<(&'static str, Types)> {
     Some(match word {
         "true" | "True" => ("true", Types::BOOLEAN),

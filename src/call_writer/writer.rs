@@ -1,4 +1,4 @@
-//! The writer of one stream's calls: which are emitted, and the members of a call that are known before its arguments.
+//! Writes the calls of one stream: decides which calls are emitted, and handles ids and names.
 
 use super::{
     delta::{Piece, Sink},
@@ -31,26 +31,27 @@ pub enum CallState {
     Undecided,
     /// The call's first delta has been sent.
     Emitted,
-    /// No delta of the call will come.
+    /// The call has no further deltas.
     Dropped,
 }
 
 /// Writes the calls of a stream as deltas for a client.
 ///
-/// It is fed with the parts of each call in their order. Its output does not depend on how values are cut. It does not complete
-/// anything: sent deltas are final, and the arguments of a call that is cut may not be JSON. After a failure it must be reset.
+/// The writer is fed with the parts of each call in their order. Its output does not depend on how values are cut. It never
+/// completes a call: sent deltas are final, and the arguments of a call that is cut may not be JSON. After a failure it must be
+/// reset.
 #[derive(Debug)]
 pub struct CallWriter {
     /// The dialect of the scanner.
     pub(super) dialect: Dialect,
     options: Options,
-    /// Calls that have been emitted, the open one apart.
+    /// The number of calls that have been emitted, without the open one.
     emitted: u64,
     is_open: bool,
     is_dropped: bool,
-    /// It calls a tool that the request does not list, and its text is to be removed.
+    /// Whether the call's text is to be removed, because the request does not list its tool.
     is_removed: bool,
-    /// How calls are held until they are whole, if they are.
+    /// The rules for holding calls until they are whole, if they are held.
     holding: Option<Holding>,
     /// The rules of the open call's table.
     rules: CallRules,
@@ -68,12 +69,12 @@ pub struct CallWriter {
 
 #[derive(Debug, Default)]
 struct CallRules {
-    /// Names and ids are in JSON strings.
+    /// Whether the call is an object, whose name and id are JSON strings.
     is_object: bool,
     is_keyed: bool,
-    /// A value may quote the text of a key.
+    /// Whether a value may quote the text of a key.
     may_quote: bool,
-    /// The head is the id.
+    /// Whether the head is the id.
     is_id: bool,
     namespace: bool,
 }
@@ -109,7 +110,7 @@ impl CallWriter {
         }
     }
 
-    /// Forgets the stream. The next call is the first one of another.
+    /// Forgets the stream. The next call is the first one of another stream.
     #[doc(alias = "aside_call_writer_reset")]
     pub fn reset(&mut self) {
         (self.emitted, self.is_open) = (0, false);
@@ -141,8 +142,8 @@ impl CallWriter {
         }
     }
 
-    /// Holds a call until it is whole however long it is, because somebody else limits that. With `all`, calls are held for a
-    /// client that takes no others, whatever the host wants of those that are not whole.
+    /// Removes the limit for held calls, for a caller that limits them itself. With `all`, every call is held until it is
+    /// whole, whatever the options say, for a client that accepts only whole calls.
     pub(crate) fn hold_without_limit(&mut self, all: bool) {
         if all {
             let takes_repaired = self.holding.is_none_or(|holding| holding.takes_repaired);
@@ -152,7 +153,7 @@ impl CallWriter {
         }
     }
 
-    /// Lets go of the arguments of the open call, if they are held until it is whole.
+    /// Sends the held arguments of the open call, although it is not whole.
     pub(crate) fn stop_holding(&mut self, sink: &mut Sink<'_>) -> Result<(), Error> {
         self.output(sink).stop_holding()
     }
@@ -162,7 +163,7 @@ impl CallWriter {
         self.is_open && self.is_removed
     }
 
-    /// Returns the dialect whose calls it writes.
+    /// Returns the dialect in which the calls are written.
     pub(crate) fn dialect(&self) -> &Dialect {
         &self.dialect
     }
@@ -172,12 +173,12 @@ impl CallWriter {
         self.held.as_str().len()
     }
 
-    /// Lowers the limit of held bytes to `most` until it is called again, for a host with many streams.
+    /// Sets the limit of held bytes to `most`, if that is lower than the option, for a host with many streams.
     pub(crate) fn limit(&mut self, most: usize) {
         self.held.limit(most.min(self.options.max_held).min(u32::MAX as usize));
     }
 
-    /// Begins a call that is written by `table`. `call` is its number in the stream.
+    /// Begins a call of this table. `call` is its number in the stream.
     pub(crate) fn begin(&mut self, table: &CallTable, call: u64) -> Result<(), Error> {
         self.rules = CallRules {
             is_object: matches!(table.body, BodyRule::Object(_)),
@@ -200,7 +201,7 @@ impl CallWriter {
         self.keyed.begin(table)
     }
 
-    /// Takes the next part of the call that has begun last, and hands the deltas that can be sent to `sink`.
+    /// Reads the next part of the call that has begun last, and calls `sink` with the deltas that can be sent.
     pub(crate) fn feed(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         if !self.is_open {
             return Ok(());
@@ -222,8 +223,8 @@ impl CallWriter {
         Ok(())
     }
 
-    /// Returns whether a key that comes without the closer of the value before it can be one: the call lacks it, and its schema, if
-    /// that is known, has it.
+    /// Returns whether text that looks like a key, after a value without a closer, may be a key: the call does not have it yet,
+    /// and the schema, if known, has it.
     fn may_be_new(&self, key: &[u8]) -> Result<bool, Error> {
         let schema = parameters(&self.options, self.parameters).filter(|schema| schema.has_properties());
         let is_known = match schema {
@@ -233,12 +234,12 @@ impl CallWriter {
         Ok(is_known && !self.keys.may_have(key))
     }
 
-    /// Notes that the scanner has repaired the call, where it alone can say so.
+    /// Notes that the scanner has repaired the call. If values may quote keys, the writer itself decides whether that is so.
     pub(super) fn note_repair(&mut self, is_repaired: bool) {
         self.header.is_repaired |= is_repaired && !self.rules.may_quote;
     }
 
-    /// Takes the next part that counts.
+    /// Reads the next corrected part.
     fn feed_decided(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         if self.is_dropped {
             return Ok(());
@@ -259,7 +260,7 @@ impl CallWriter {
         Ok(())
     }
 
-    /// Takes a part that comes whole.
+    /// Reads a part that is whole.
     fn whole(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) -> Result<(), Error> {
         match piece {
             _ if self.is_dropped => Ok(()),
@@ -270,7 +271,7 @@ impl CallWriter {
                 Ok(())
             }
             Piece::End(cause) => self.end(cause, sink),
-            // A head comes before the first key.
+            // A call without a name before its first key is not emitted.
             Piece::Key(_) if !self.has_name => {
                 self.is_dropped = true;
                 Ok(())
@@ -335,7 +336,7 @@ impl CallWriter {
         put_word(written, self.rules.is_object, id)
     }
 
-    /// Takes bytes that may be cut anywhere.
+    /// Reads bytes that may be cut anywhere.
     fn bytes(&mut self, mut bytes: &[u8], is_value: bool, sink: &mut Sink<'_>) -> Result<(), Error> {
         let mut decoder = std::mem::take(&mut self.decoder);
         while let Some(stretch) = decoder.next(&mut bytes)
@@ -378,7 +379,7 @@ impl CallWriter {
 
     fn end(&mut self, mut cause: Cause, sink: &mut Sink<'_>) -> Result<(), Error> {
         if cause == Cause::Ended {
-            // Of a call that is an object, more than its end is missing.
+            // If the whole call is an object, more than the end of its arguments is missing.
             let is_complete = match self.rules.is_keyed {
                 true => self.keyed.is_between_values(),
                 false => !self.rules.is_object && self.json.are_object(),
@@ -408,7 +409,7 @@ impl CallWriter {
         out.end(if has_ended && !is_whole { Cause::Malformed } else { cause }, is_whole)
     }
 
-    /// Returns how much memory the calls take, the tools apart.
+    /// Returns the memory that the calls use, without the tools.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         self.header.memory()
@@ -438,7 +439,7 @@ fn put_word(written: &str, is_json: bool, out: &mut String) -> Result<(), Error>
     string::end(&mut inside, out)
 }
 
-/// Holds arguments that come before the name.
+/// Holds arguments that arrive before the name.
 struct EarlyArguments<'a> {
     held: &'a mut HeldText,
     is_full: bool,

@@ -1,5 +1,5 @@
-//! Where a call begins: whether one of a table fits at a place, and the pieces of its head. Answers depend on the whole text
-//! alone: as long as more bytes could change one, it is `More`.
+//! Finds the beginning of a call: whether a table fits at a place, and the pieces of the call's head. Answers must not depend
+//! on how the text is cut: as long as more bytes could change an answer, it is `More`.
 
 use super::{
     table::{BodyRule, CallTable, CallTables, MOST_BLANKS, MOST_OF_NAME, MOST_OF_WORD},
@@ -19,7 +19,7 @@ impl Head {
     /// The piece for an id that comes first, and the text that ends it.
     const FIRST_ID: usize = 0;
     const FIRST_ID_END: usize = 1;
-    /// The name's prefix, the name, and the part of its word that is not the name; the blanks and the literal after it.
+    /// The prefix before the name, the name, the rest of the name's word, and the blanks and the literal after it.
     const PREFIX: usize = 2;
     pub const NAME: usize = 3;
     const SUFFIX: usize = 4;
@@ -30,7 +30,7 @@ impl Head {
     const ID_END: usize = 8;
     const REST: usize = 9;
 
-    /// Returns whether a piece is an id. `is_id`: the whole head is an id.
+    /// Returns whether a piece is an id. `is_id` means that the whole head is an id.
     pub fn is_id(piece: usize, is_id: bool) -> bool {
         match piece {
             Head::FIRST_ID | Head::ID => true,
@@ -44,7 +44,7 @@ impl Head {
     }
 }
 
-/// Reads a head at an index. `Err` where it does not fit, or where only more bytes can decide.
+/// Reads a head at an index. Returns an error if the head does not fit, or if more bytes are needed.
 pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, Decision> {
     let rule = &table.head;
     let mut head = Head::default();
@@ -64,7 +64,7 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, De
         return Err(Decision::No);
     }
     let prefix = prefix.map_or(0, |prefix| prefix.len());
-    // A byte of the name at least stays.
+    // At least one byte must remain as the name.
     let suffix = if rule.is_id { number_len(&name[prefix + 1..]) } else { 0 };
     head.set(Head::PREFIX, prefix);
     head.set(Head::NAME, word.saturating_sub(prefix + suffix));
@@ -98,7 +98,7 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, De
     Ok(head)
 }
 
-/// The end of a name: the head has none, a literal, or the literal that precedes an id.
+/// The end of a name: no literal, a literal, or the literal that precedes an id.
 enum NameEnd {
     Implied,
     Literal(usize),
@@ -124,7 +124,7 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
                 Err(seen) => return Err(seen),
                 Ok(len) => Some(len),
             };
-            // The longest one counts.
+            // If both literals fit, the longer one counts.
             if own.is_none_or(|len| len < rule.id_begin.len()) {
                 match view.marker(at, &rule.id_begin) {
                     Decision::Yes => return Ok((blanks, NameEnd::Id)),
@@ -142,7 +142,7 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
             _ => break,
         }
     }
-    // The head has no end: the key's opener, the call's end, or a closer follows.
+    // The head has no end marker: the key's opener, the call's end, or a closer follows.
     let at = after + blanks;
     let key = match &table.body {
         BodyRule::Tags(tags) => &tags.key[0][..],
@@ -158,7 +158,7 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
     }
 }
 
-/// Returns the length of the name that begins at an index, which has as many bytes as it can have.
+/// Returns the length of the longest name at an index.
 fn name_len(view: &View, from: usize) -> Result<usize, Decision> {
     let is_first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/@#$+-".contains(&byte) || byte >= 0x80;
@@ -175,7 +175,7 @@ fn name_len(view: &View, from: usize) -> Result<usize, Decision> {
     Ok(len)
 }
 
-/// Returns the length of the colon with digits at a name's end.
+/// Returns the length of a colon and digits at a name's end.
 fn number_len(name: &[u8]) -> usize {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     match name.len().checked_sub(digits + 1) {
@@ -200,7 +200,7 @@ fn fits(table: &CallTable, view: &View, at: usize) -> Decision {
     }
 }
 
-/// Returns the same after `begin`. `is_begun`: there was a `begin`.
+/// Returns whether a call of a table continues at an index, after its `begin`. `is_begun` means that the table has a `begin`.
 fn fits_after_begin(table: &CallTable, view: &View, at: usize, is_begun: bool) -> Decision {
     if let BodyRule::Object(_) = table.body {
         let brackets: &[u8] = if is_begun { b"{[" } else { b"{" };
@@ -212,7 +212,7 @@ fn fits_after_begin(table: &CallTable, view: &View, at: usize, is_begun: bool) -
     Decision::of(read_head(table, view, at))
 }
 
-/// Returns the number of the table whose call begins at an index, if one does.
+/// Returns the number of the table of which a call begins at an index.
 pub fn pick(tables: &CallTables, view: &View, at: usize) -> Result<u8, Decision> {
     for &number in &tables.order {
         match fits(tables.table(number), view, at) {
@@ -224,7 +224,7 @@ pub fn pick(tables: &CallTables, view: &View, at: usize) -> Result<u8, Decision>
     Err(Decision::No)
 }
 
-/// Returns the number of the table whose `begin` was the end of the opener, if its head fits directly after that.
+/// Returns the number of the table whose `begin` was the end of the opener, if its head follows directly.
 pub fn pick_begun(tables: &CallTables, opener: u8, view: &View) -> Result<u8, Decision> {
     for &number in tables.begun_by(opener) {
         let table = tables.table(number);
@@ -240,7 +240,7 @@ pub fn pick_begun(tables: &CallTables, opener: u8, view: &View) -> Result<u8, De
     Err(Decision::No)
 }
 
-/// Returns whether a body begins that needs no opener. An object is a call only if it begins with its name.
+/// Returns whether the text begins with a body without opener. There, an object is a call only if its first key is the name.
 pub fn begins_bare(tables: &CallTables, view: &View) -> Decision {
     tables.tables.iter().fold(Decision::No, |seen, table| seen.or(Decision::of(begins_bare_call(table, view))))
 }
@@ -273,7 +273,7 @@ fn first_key(view: &View) -> Result<usize, Decision> {
     view.one_of(at, b"\"").map(|()| at)
 }
 
-/// Returns whether a body begins after an opener, so that the opener counts.
+/// Returns whether a body begins here, so that the opener before it counts.
 pub fn begins_body(tables: &CallTables, opener: u8, view: &View) -> Decision {
     let mut all = Decision::No;
     for (number, table) in tables.tables.iter().enumerate() {

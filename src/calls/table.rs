@@ -1,4 +1,4 @@
-//! The compiled form of a `[[span.call]]` of a dialect file: plain data that says how calls are written in a span. Nothing here
+//! The compiled form of a `[[span.call]]` of a dialect file: data that describes how calls are written in a span. Nothing here
 //! reads a stream.
 
 use crate::matcher::{
@@ -6,7 +6,7 @@ use crate::matcher::{
     grammar::PatternSet,
 };
 
-/// The most bytes of an id, of a key, and of a type; and the most of a name.
+/// The most bytes of an id, a key or a type; and the most bytes of a name.
 pub const MOST_OF_WORD: usize = 256;
 pub const MOST_OF_NAME: usize = 128;
 /// The largest number of blanks where blanks are allowed in or before a head.
@@ -22,35 +22,37 @@ pub const MOST_LETTERS: usize = 24;
 pub const CDATA: &[u8] = b"<![CDATA[";
 pub const CDATA_END: &[u8] = b"]]>";
 
-/// A literal of a table. An empty one is none.
+/// A literal of a table. An empty literal means that the table has none.
 pub type Literal = Box<[u8]>;
 
 /// The tables of a span, in the order of the file.
 pub struct CallTables {
     pub tables: Vec<CallTable>,
-    /// The tables in the order in which they are tried: those with a longer `begin` first, of these those that need an object.
+    /// The numbers of the tables in the order in which they are tried: longer `begin` first; if equal, tables that need an
+    /// object first.
     pub order: Vec<u8>,
-    /// For each opener of the span, the tables whose `begin` it ends with: it begins the first call itself.
+    /// For each opener of the span, the tables whose `begin` is its end, so that the opener also begins the first call.
     pub begun: Vec<Vec<u8>>,
     /// Every `begin`, and every literal that is framing between calls; longer ones first.
     pub begins: Vec<Literal>,
     pub skips: Vec<Literal>,
-    /// The closers of the region, as the file writes them, and the literals with which text outside it begins: openers of tool
-    /// spans, and beginnings of headers.
+    /// The closers of the region, as the file writes them, and the literals that begin text outside it: openers of tool spans,
+    /// and beginnings of headers.
     pub closes: Vec<Literal>,
     pub outside: Vec<Literal>,
     /// The literals that end an answer: markers that are dropped, and closers of its message.
     pub dropped: Vec<Literal>,
     /// Bytes that are framing between calls.
     pub between: ByteSet,
-    /// The opener counts in the content only where a call begins after it. Inside the thinking it always does so.
+    /// Whether an opener in the content counts only if a call begins after it. In the thinking, it always needs a call after
+    /// it.
     pub is_sure: bool,
-    /// The patterns of the region that end it, and the literals with which a header begins that does so.
+    /// The patterns that end the region; those that end it only at the beginning of the body; and beginnings of headers that
+    /// end it.
     pub closers: PatternSet,
-    /// Those of them that count only where the body begins.
     pub first_closers: PatternSet,
     pub header_begins: Vec<Literal>,
-    /// They count only as special tokens, if the host distinguishes those from others.
+    /// Whether the beginnings of headers count only as special tokens, if the host distinguishes these.
     pub has_special_header: bool,
 }
 
@@ -110,8 +112,8 @@ impl CallTables {
         }
     }
 
-    /// Returns the number of bytes that may be held until their role is decided: an opener of this length with the head of a call
-    /// after it, or a word with the literal that ends it.
+    /// Returns the most bytes that may be held until their role is decided: an opener of this length with the head of a call,
+    /// or a word with the literal that ends it.
     pub fn max_hold(&self, opener: usize) -> usize {
         let of_table = |table: &CallTable| {
             let head = table.head.max_len(&table.body);
@@ -129,14 +131,15 @@ impl CallTables {
         self.tables.iter().map(of_table).max().unwrap_or(0).max(skip).max(self.hold_of_closer(opener))
     }
 
-    /// Returns the number of bytes that may be held until it is decided whether a closer is the last one. No closer is longer than
-    /// `closer`.
+    /// Returns the most bytes that may be held until it is decided whether a closer is the last. `closer` is the length of the
+    /// longest closer.
     fn hold_of_closer(&self, closer: usize) -> usize {
         let after = longest(&self.outside).max(longest(&self.dropped) + MOST_BLANKS_AFTER);
         closer.max(longest(&self.closes)) + MOST_BLANKS_AFTER + after
     }
 
-    /// Returns the number of bytes that may be held until it is decided whether a value ends. No closer is longer than `closer`.
+    /// Returns the most bytes that may be held until it is decided whether a value ends. `closer` is the length of the longest
+    /// closer.
     fn hold_of_value(&self, table: &CallTable, rule: &TagsRule, closer: usize) -> usize {
         let pair = |[open, close]: &[Literal; 2]| open.len() + MOST_OF_WORD + close.len() + MOST_BLANKS_AFTER;
         let call = (longest(&self.skips) + MOST_BLANKS_AFTER + self.hold_of_closer(closer)).max(longest(&self.begins));
@@ -157,13 +160,13 @@ impl CallTables {
         self.tables.iter().any(|table| matches!(&table.body, BodyRule::Tags(rule) if rule.nested.is_some()))
     }
 
-    /// Returns the table whose calls are named by a field of the header, with its number.
+    /// Returns the table, with its number, whose calls have their name in a field of the header.
     pub fn named_by_header(&self) -> Option<(u8, &CallTable)> {
         let is_named = |(_, table): &(u8, &CallTable)| table.head.name_from.is_some();
         (0..).zip(&self.tables).find(is_named)
     }
 
-    /// Returns the tables whose `begin` ends the opener with this number.
+    /// Returns the tables whose `begin` is the end of the opener with this number.
     pub fn begun_by(&self, opener: u8) -> &[u8] {
         self.begun.get(usize::from(opener)).map_or(&[], Vec::as_slice)
     }
@@ -191,41 +194,42 @@ pub struct Around {
 /// One way in which calls are written.
 pub struct CallTable {
     pub body: BodyRule,
-    /// Begins a call; empty where nothing does.
+    /// The literal that begins a call; empty without such a literal.
     pub begin: Literal,
-    /// Ends a call; empty where calls have no end marker.
+    /// The literal that ends a call; empty without such a literal.
     pub end: Literal,
     pub head: HeadRule,
-    /// A host's tool may be named by the part after the first dot of the name.
+    /// Whether a call's name may have a namespace before the tool's name, separated by a dot.
     pub namespace: bool,
 }
 
-/// The text between `begin` and the arguments. Calls that are JSON objects have none.
+/// The text between `begin` and the arguments. Calls that are JSON objects have no head.
 #[derive(Default)]
 pub struct HeadRule {
-    /// End the name, and belong to the head; longer ones first.
+    /// The literals that end the name and belong to the head, longer ones first.
     pub name_ends: Vec<Literal>,
-    /// Ends the head: the text before it is framing.
+    /// The literal that ends the head. The text before it is framing.
     pub end: Literal,
-    /// The first one that fits is removed from the name.
+    /// Prefixes of names. The first one that fits is removed.
     pub prefixes: Vec<Literal>,
-    /// Without a prefix it is not a call.
+    /// Whether a head whose name has no prefix is not a call.
     pub needs_prefix: bool,
-    /// A table with another body begins in the same way: this one's calls begin only where an object comes after the head.
+    /// Whether a call begins only if an object follows the head, because calls of another table begin in the same way.
     pub needs_object: bool,
-    /// The whole head is the id, and a colon with digits at its end is not of the name.
+    /// Whether the whole head is the id. A colon with digits at its end is then not part of the name.
     pub is_id: bool,
-    /// The id comes first, up to this literal.
+    /// If not empty, the head begins with the id, up to this literal.
     pub id_end: Literal,
-    /// An id may be between this and `id_close`, the first of the file's `name_end`.
+    /// If not empty, an id may be between this literal and `id_close`, the first of the file's `name_end`.
     pub id_begin: Literal,
     pub id_close: Literal,
-    /// The field of the header that is the name.
+    /// The field of the header that has the name.
     pub name_from: Option<Box<str>>,
 }
 
 impl HeadRule {
-    /// Returns the length of the prefix that is removed from this value of a header's field, or none if it does not name a call.
+    /// Returns the length of the prefix to remove from this value of a header's field, or `None` if the value does not name a
+    /// call.
     pub fn prefix_len(&self, value: &[u8]) -> Option<usize> {
         let prefix = self.prefixes.iter().find(|prefix| value.starts_with(prefix));
         let is_call = !value.is_empty() && (prefix.is_some() || !self.needs_prefix);
@@ -261,38 +265,38 @@ pub struct ObjectRule {
     pub names: Vec<Literal>,
     pub arguments: Vec<Literal>,
     pub ids: Vec<Literal>,
-    /// The only member is name and arguments.
+    /// Whether the object has one member, whose key is the name and whose value is the arguments.
     pub key_is_name: bool,
 }
 
 pub struct TagsRule {
     pub key: [Literal; 2],
-    /// An empty opener: the value begins at once.
+    /// The opener and closer of a value. With an empty opener, the value begins at once.
     pub value: [Literal; 2],
-    /// Around the word for a value's type that may come between key and value.
+    /// The texts around the word for a value's type, which may be between key and value.
     pub kind: Option<[Literal; 2]>,
     /// The meaning of such words: JSON's names of types, or `json` for an unknown one.
     pub kind_words: Vec<(Box<str>, Box<str>)>,
-    /// Fixed text at a value's ends, which is framing.
+    /// Fixed text at the beginning and end of a value, which is framing.
     pub after_open: Literal,
     pub before_close: Literal,
-    /// A value that begins `<![CDATA[` ends at `]]>` with its closer.
+    /// Whether a value that begins with `<![CDATA[` ends at `]]>` and its closer.
     pub has_cdata: bool,
-    /// A line that begins with a key ends a value that has no closer.
+    /// Whether a line that begins with a key ends a value without its closer.
     pub recovers: bool,
-    /// Values are elements inside each other; all of their markers begin with this.
+    /// If set, values are elements inside each other, and all of their markers begin with this literal.
     pub nested: Option<Literal>,
-    /// Values whose type is not known are strings.
+    /// Whether values whose type is unknown are strings.
     pub unknown_is_string: bool,
-    /// The beginnings of all that ends a value: of its closer, the end of the call, a closer named as the key, and the next key
-    /// where it may do so.
+    /// The beginnings of all texts that may end a value: its closer, the end of the call, a closer with the name of the key,
+    /// and the next key if `recovers`.
     pub ends: Vec<Literal>,
-    /// The first bytes of these.
+    /// The first bytes of these beginnings.
     pub first_of_ends: Vec<u8>,
 }
 
 impl TagsRule {
-    /// Finds the beginnings of all that ends a value. `over` are the literals that end the call.
+    /// Finds the beginnings of all texts that may end a value. `over` are the literals that end the call.
     fn find_ends(&mut self, over: &[Literal]) {
         let closer = self.value[1].strip_suffix(b">").filter(|stem| !stem.is_empty()).unwrap_or(&self.value[1]);
         let ends = [closer, b"</"].into_iter().chain(over.iter().map(|end| &end[..]));
@@ -320,7 +324,7 @@ impl TagsRule {
         framing.unwrap_or_else(|| usize::from(text.ends_with(b"\n")))
     }
 
-    /// Returns the length of the longest literal, or literals, with which something ends.
+    /// Returns the length of the longest literal, or sequence of literals, with which a part of a call ends.
     fn longest_end(&self) -> usize {
         let kind = self.kind.as_ref().map_or(0, |kind| kind[0].len().max(kind[1].len()));
         let value = CDATA_END.len().max(self.before_close.len()) + self.value[1].len();
@@ -333,8 +337,8 @@ pub struct LiteralRule {
     pub open: u8,
     pub close: u8,
     pub assign: u8,
-    /// The calls are in brackets.
+    /// Whether the calls are in a list in brackets.
     pub is_list: bool,
-    /// Strings are enclosed in two of these, verbatim. Empty: they are quoted and escaped.
+    /// The quote around strings, which are verbatim between two of it. If empty, strings are quoted and escaped as usual.
     pub raw_quote: Literal,
 }

@@ -1,5 +1,5 @@
-//! The bytes that are examined, and whether more may follow. Each question is answered for the whole text: `More` where missing
-//! bytes could change the answer.
+//! The bytes that are examined, and whether more may follow. Each question is answered for the whole text: with `More` if
+//! missing bytes could change the answer.
 
 use super::table::MOST_BLANKS_AFTER;
 use crate::matcher::bytes::is_blank;
@@ -9,12 +9,12 @@ use crate::matcher::bytes::is_blank;
 pub enum Decision {
     Yes,
     No,
-    /// Only more bytes can decide.
+    /// More bytes are needed.
     More,
 }
 
 impl Decision {
-    /// Returns whether either is so.
+    /// Returns `Yes` if either is `Yes`; otherwise `More` if either is.
     pub fn or(self, other: Decision) -> Decision {
         match (self, other) {
             (Decision::Yes, _) | (_, Decision::Yes) => Decision::Yes,
@@ -23,12 +23,12 @@ impl Decision {
         }
     }
 
-    /// Returns the answer to a question that needs no more bytes.
+    /// Returns `Yes` or `No`.
     pub fn from(is_so: bool) -> Decision {
         if is_so { Decision::Yes } else { Decision::No }
     }
 
-    /// Returns the answer to whether something was found.
+    /// Returns `Yes` if something was found, otherwise the reason.
     pub fn of<T>(found: Result<T, Decision>) -> Decision {
         found.err().unwrap_or(Decision::Yes)
     }
@@ -41,21 +41,21 @@ impl Decision {
 /// The text from the body's position on.
 pub struct View<'a> {
     pub text: &'a [u8],
-    /// Nothing comes after it.
+    /// Whether nothing follows the text.
     pub is_end: bool,
     /// The hash of the innermost element's name.
     pub innermost: u32,
-    /// Says whether a closer of the region is at an index; the second argument is how many bytes may be looked at.
+    /// Returns whether a closer of the region is at an index. The second argument is the number of bytes that may be examined.
     pub closers: &'a dyn Fn(usize, usize) -> Decision,
 }
 
 impl View<'_> {
-    /// Returns the first `len` bytes, when the bytes after them are not known.
+    /// Returns the view of the first `len` bytes, as if more may follow.
     pub fn first(&self, len: usize) -> View<'_> {
         View { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..*self }
     }
 
-    /// Returns the byte at an index; none at the text's end.
+    /// Returns the byte at an index; `None` at the text's end.
     pub fn byte(&self, at: usize) -> Result<Option<u8>, Decision> {
         match self.text.get(at) {
             Some(&byte) => Ok(Some(byte)),
@@ -105,24 +105,24 @@ impl View<'_> {
         (self.closers)(at, self.text.len())
     }
 
-    /// Returns whether a literal is at an index. An empty one means that there is none, and is nowhere.
+    /// Returns whether a literal is at an index. An empty literal never is.
     pub fn marker(&self, at: usize, literal: &[u8]) -> Decision {
         if literal.is_empty() { Decision::No } else { self.literal(at, literal) }
     }
 
-    /// Returns whether a literal is at an index, or begins there and the text ends inside it.
+    /// Returns whether a literal is at an index, whole or cut by the end of the text.
     pub fn begins(&self, at: usize, literal: &[u8]) -> Decision {
         let is_over = self.is_end && self.rest(at).is_empty() && !literal.is_empty();
         if is_over || self.is_cut(at, literal) { Decision::Yes } else { self.marker(at, literal) }
     }
 
-    /// Returns whether a literal begins at an index and the text ends inside it.
+    /// Returns whether a literal is at an index and is cut by the end of the text.
     pub fn is_cut(&self, at: usize, literal: &[u8]) -> bool {
         let rest = self.rest(at);
         self.is_end && !rest.is_empty() && rest.len() < literal.len() && literal.starts_with(rest)
     }
 
-    /// Returns whether something is at an index, or after some blanks there. `is_here` says whether it is at one.
+    /// Returns whether `is_here` holds at an index, or after the blanks there.
     pub fn comes(&self, at: usize, is_here: impl Fn(usize) -> Decision) -> Decision {
         let blanks = self.rest(at).iter().take(MOST_BLANKS_AFTER).take_while(|&&byte| is_blank(byte)).count();
         (at..=at + blanks)
@@ -134,7 +134,7 @@ impl View<'_> {
         self.closer(at).or(Decision::of(self.longest(at, begins)))
     }
 
-    /// Returns the index after the blanks at an index, of which at most `most` are passed.
+    /// Returns the index after at most `most` blanks at an index.
     pub fn skip_blanks(&self, at: usize, most: usize) -> Result<usize, Decision> {
         let mut blanks = 0;
         while blanks < most && self.byte(at + blanks)?.is_some_and(is_blank) {
@@ -143,7 +143,7 @@ impl View<'_> {
         Ok(at + blanks)
     }
 
-    /// Returns the number of bytes that precede a literal, `most` at most.
+    /// Returns the number of bytes, at most `most`, before the next literal.
     pub fn find(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Decision> {
         let rest = self.text.get(at..).unwrap_or_default();
         let reach = &rest[..rest.len().min(most + literal.len())];
@@ -154,7 +154,7 @@ impl View<'_> {
         }
     }
 
-    /// Returns the number of bytes of a word that precede a literal: at least one, at most `most`.
+    /// Returns the number of bytes of a word before the next literal: at least one, at most `most`.
     pub fn up_to(&self, at: usize, literal: &[u8], most: usize) -> Result<usize, Decision> {
         match self.find(at, literal, most)? {
             0 => Err(Decision::No),

@@ -1,5 +1,5 @@
-//! Collects the markers that count in a region, before they are compiled, and refuses those that could be taken for each
-//! other: a stream could not be split the same way at every cut. `suffixes`: a tag's name may be followed by one.
+//! Collects the markers that count in a region, before they are compiled, and refuses markers that could be taken for each
+//! other: the result would depend on how a stream is cut. `suffixes` means that a tag's name may have a suffix.
 
 use std::ops::Range;
 
@@ -9,24 +9,24 @@ use crate::{
     matcher::grammar::{Action, Pattern, PatternSet, flag},
 };
 
-/// A pattern is a bit of a word.
+/// The most patterns of a region: each is a bit of one number.
 const MOST_PATTERNS: usize = PatternSet::BITS as usize;
 
-/// A pattern before it has its place in a trie.
+/// A pattern that is not in a trie yet.
 pub struct Candidate {
     pub shape: Shape,
     pub pattern: Pattern,
-    /// Where a closer has the same bytes, this is its form without an opener, and gives way to it.
+    /// Whether the marker is removed without opening or closing anything. It gives way to a closer with the same bytes.
     pub yields: bool,
-    /// It is left out where it cannot be distinguished from another marker.
+    /// Whether it is left out if it cannot be distinguished from another marker.
     pub is_optional: bool,
-    /// In the file.
+    /// The place in the file.
     pub at: Range<usize>,
 }
 
 impl Candidate {
-    /// Returns the first of these markers that has the same pattern. Only closing tags share one: they do the same, whatever their
-    /// name.
+    /// Returns the index of the first of these markers with the same pattern. Only closing tags share patterns: their effect
+    /// does not depend on their name.
     pub fn twin(&self, list: &[Candidate]) -> Option<usize> {
         let is_tag = |it: &Candidate| matches!(it.shape, Shape::CloseName(..));
         is_tag(self).then(|| list.iter().position(|it| is_tag(it) && it.pattern == self.pattern)).flatten()
@@ -37,15 +37,15 @@ impl Candidate {
 pub enum Shape {
     Literal(Box<[u8]>),
     OpenName(Box<[u8]>),
-    /// With that many line breaks before it.
+    /// The name of a closing tag, and the number of line breaks before the tag.
     CloseName(Box<[u8]>, usize),
     FenceClose,
     HeaderName,
 }
 
-/// Lists each marker once, and not more than one above the most: that is enough to be refused.
+/// Lists each marker once. The list stops at one more than the most, which is refused anyway.
 pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
-    // A closer that comes late, or that the host has removed, is a courtesy: a marker always takes precedence over it.
+    // Closers after a forced close, or that only an option removes, are courtesies: other markers take precedence.
     let (courtesies, candidates): (Vec<_>, Vec<_>) = candidates
         .into_iter()
         .partition(|candidate| candidate.is_optional || candidate.pattern.needs & (flag::FORCED | flag::DROPPED) != 0);
@@ -54,7 +54,7 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     let mut patterns = 0;
     for candidate in candidates.into_iter().chain(yielding) {
         let is_twin = |other: &Candidate| {
-            // Not to a closer that counts as a special token alone: as other text, the candidate would be missed.
+            // It does not give way to a closer that counts only as a special token: plain text with its bytes would then stay.
             let counts_too = candidate.pattern.special || !other.pattern.special;
             let gives_way = candidate.yields && counts_too && matches!(other.pattern.action, Action::Close { .. });
             other.shape == candidate.shape && (gives_way || does_same(&other.pattern, &candidate.pattern))
@@ -89,7 +89,7 @@ pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Resu
     Ok(())
 }
 
-/// Says why two markers cannot be distinguished where both count.
+/// Returns the reason if two markers cannot be distinguished where both count.
 fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
     if !may_meet(&a.pattern, &b.pattern) {
         return None;
@@ -107,7 +107,7 @@ fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
     }
 }
 
-/// Returns whether it is an opener. One that is absorbed where it is written again is too.
+/// Returns whether the pattern is an opener, or a repeated opener that is removed.
 fn opens(pattern: &Pattern) -> bool {
     matches!(pattern.action, Action::Open { .. } | Action::FenceOpen { .. } | Action::Absorb)
 }
@@ -119,7 +119,7 @@ fn closes(pattern: &Pattern) -> bool {
     )
 }
 
-/// Says why two markers that may count at the same place cannot be distinguished.
+/// Returns the reason if two markers that may count at the same place cannot be distinguished.
 fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
     let show = |bytes: &[u8]| quoted(&String::from_utf8_lossy(bytes));
     let show_tag = |slash: &str, name: &[u8]| quoted(&format!("<{slash}{}>", String::from_utf8_lossy(name)));
@@ -152,7 +152,7 @@ fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
     }
 }
 
-/// Returns whether both patterns have the same effect, whichever spans they close. The first one then represents both.
+/// Returns whether both patterns have the same effect, whichever spans they close, so that the first can represent both.
 fn does_same(a: &Pattern, b: &Pattern) -> bool {
     let action = match (a.action, b.action) {
         (Action::Close { keep: first, .. }, Action::Close { keep, .. }) if first == keep => b.action,
@@ -171,8 +171,8 @@ fn may_meet(a: &Pattern, b: &Pattern) -> bool {
     same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
 }
 
-/// Returns whether the literal is the beginning of a tag of this name, or such a tag the beginning of the literal. `lines`:
-/// line breaks before the tag.
+/// Returns whether the literal is the beginning of a tag of this name, or such a tag the beginning of the literal. `lines` is
+/// the number of line breaks before the tag.
 fn overlap(literal: &[u8], lines: usize, slash: &[u8], name: &[u8]) -> bool {
     let breaks = literal.iter().take(lines).take_while(|&&byte| byte == b'\n').count();
     let literal = &literal[breaks..];
@@ -191,6 +191,6 @@ fn overlap(literal: &[u8], lines: usize, slash: &[u8], name: &[u8]) -> bool {
             return true;
         }
     }
-    // A suffix may follow too.
+    // The tag may have a suffix.
     rest[0].is_ascii_whitespace() || b">/:".contains(&rest[0])
 }

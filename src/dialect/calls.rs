@@ -1,5 +1,5 @@
-//! From `[[span.call]]` and `[[header.call]]` to the tables that the body of a call is read by, and the checks of such a table.
-//! A key that does not belong to the table's `body` is refused: it would say something that nobody reads.
+//! Compiles `[[span.call]]` and `[[header.call]]` to the tables for reading the body of a call, and checks them. A key that
+//! does not belong to the table's `body` is refused, because it would have no effect.
 
 use toml::Spanned;
 
@@ -39,8 +39,8 @@ fn tags(span: &Span, front: &'static str) -> impl Iterator<Item = String> {
     span.tag.iter().flat_map(|tag| &tag.names).map(move |name| format!("{front}{}>", name.get_ref()))
 }
 
-/// Refuses markers of which one takes the bytes of another, which would then never come. After a value there may be its closer
-/// again, the next key, the `end` of the call, or a closer of its span; after a call, another one or such a closer.
+/// Refuses markers of which one would always be found in place of another. After a value there may be a repeated closer, the
+/// next key, the `end` of the call, or a closer of its span; after a call, another call or a closer of the span.
 fn check_ends(calls: &[Spanned<Call>], closes: &[String]) -> Result<(), Fault> {
     let meet = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
     let meets = |one: &str| closes.iter().find(|close| meet(one, close));
@@ -87,7 +87,7 @@ pub fn of_header(model: &Model, header: &Header) -> Result<Option<CallTables>, F
     tables(model, &header.calls, Some(header), closes, [], false).map(Some)
 }
 
-/// Refuses more tables than a stream can be read by.
+/// Refuses too many tables.
 pub fn check_count<'a>(mut all: impl Iterator<Item = &'a Spanned<Call>>) -> Result<(), Fault> {
     match all.nth(MOST_OF_DIALECT) {
         Some(call) => fault(call, format!("more than {MOST_OF_DIALECT} tables of calls")),
@@ -112,7 +112,7 @@ fn tables<'a>(
     let literals = tools().flat_map(|span| span.open.iter().flatten()).map(bytes);
     let names = tools().flat_map(|span| tags(span, "<")).map(into_bytes);
     let messages = header.iter().flat_map(|header| &header.begin).map(bytes);
-    // An answer ends with a marker that is dropped, or with a closer of its message.
+    // An answer may end with a marker that is dropped, or with a closer of its message.
     let mut dropped = model.dropped();
     dropped.extend(model.header.iter().flat_map(|header| header.get_ref().close.iter().cloned()));
     let around = Around {
@@ -186,7 +186,7 @@ fn table(spanned: &Spanned<Call>, header: Option<&Header>) -> Result<CallTable, 
 fn head(call: &Call) -> HeadRule {
     let literal = |literal: &Option<Literal>| text(literal).as_bytes().into();
     let mut name_ends: Vec<table::Literal> = call.name_end.iter().map(bytes).collect();
-    // A sort that keeps the file's order among equals.
+    // The sort must be stable, to keep the file's order among equal lengths.
     name_ends.sort_by_key(|end| std::cmp::Reverse(end.len()));
     HeadRule {
         needs_object: false,
@@ -283,7 +283,7 @@ fn members(names: &Option<Spanned<Vec<String>>>, own: &[&str]) -> Vec<table::Lit
     list.unwrap_or_else(|| own.iter().map(|name| name.as_bytes().into()).collect())
 }
 
-/// Refuses a key that the kind of body does not have.
+/// Refuses a key that does not belong to this kind of body.
 fn check_keys(spanned: &Spanned<Call>) -> Result<(), Fault> {
     use CallBody::{Json, Literal, Object, Tags};
     let call = spanned.get_ref();

@@ -1,7 +1,7 @@
-//! The dialects that are built in, each compiled when it is first asked for.
+//! The built-in dialects, each of which is compiled when it is first used.
 //!
-//! Compiling takes memory as it needs it. Everything else here takes none, the errors neither: a host that has compiled its
-//! dialects before it serves can look one up when memory is gone.
+//! Only compiling allocates memory. Look-ups and errors do not, so a host that has compiled its dialects at its start can look
+//! them up even when memory has run out.
 
 use std::{
     fmt,
@@ -31,10 +31,10 @@ struct Entry {
 
 include!(concat!(env!("OUT_DIR"), "/dialects.rs"));
 
-/// The number of words of 64 bits that have a bit for each pattern of a model.
+/// The number of 64-bit words for one bit of each model pattern.
 const WORDS: usize = PATTERNS.div_ceil(64);
 
-/// Their number.
+/// The number of dialects.
 #[cfg(feature = "c-api")]
 pub const COUNT: usize = ENTRIES.len();
 
@@ -42,35 +42,35 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.name)
 }
 
-/// Returns the names of models that the dialects have, those with a part that may be any text left out.
+/// Returns the model names of all dialects, except patterns with a part that may be any text.
 pub fn models() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().flat_map(|entry| entry.models).map(|pattern| pattern.text).filter(|text| !text.contains('*'))
 }
 
-/// Returns the name of one, by its place in `names`.
+/// Returns the name of a dialect, by its index in `names`.
 #[cfg(feature = "c-api")]
 pub fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
     ENTRIES.get(index).map(|entry| entry.c_name)
 }
 
-/// Returns where dialects start that are found by a model of this one: its own start may be among them.
+/// Returns the starts that this dialect may have when it is found by a model's name.
 #[cfg(feature = "c-api")]
 pub fn starts(index: usize) -> impl Iterator<Item = Start> {
     let models = ENTRIES.get(index).map_or(&[][..], |entry| entry.models);
     let starts = models.iter().map(move |pattern| pattern.start.unwrap_or_else(|| compiled(index).start));
-    // The name of a model that thinks may say that this one does not.
+    // The model's name may have a part that says that the model does not think.
     let thinks = starts.clone().any(|start| start == Start::Channel(Channel::Thinking));
     starts.chain(thinks.then_some(Start::Channel(Channel::Content)))
 }
 
-/// Returns the place of a dialect in `names`, by its name or an alias.
+/// Returns the index in `names` of a dialect, by its name or an alias.
 pub fn find(name: &[u8]) -> Result<usize, UnknownDialect> {
     let is_named =
         |entry: &Entry| entry.name.as_bytes() == name || entry.aliases.iter().any(|alias| alias.as_bytes() == name);
     ENTRIES.iter().position(is_named).ok_or_else(|| UnknownDialect::new(name))
 }
 
-/// Returns the dialect at a place of `names`.
+/// Returns the dialect with this index in `names`.
 pub fn compiled(place: usize) -> &'static Arc<Compiled> {
     let entry = &ENTRIES[place];
     entry.compiled.get_or_init(|| {
@@ -79,7 +79,8 @@ pub fn compiled(place: usize) -> &'static Arc<Compiled> {
     })
 }
 
-/// Returns the place in `names` of the dialect that a model writes, and the start that its file says for this model.
+/// Returns the index in `names` of the dialect that a model writes, and the start for this model according to the dialect's
+/// file.
 pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownModel> {
     match choose(&ENTRIES, &MODELS, model) {
         Ok((place, start)) => Ok((place, start_of_name(place, start, model))),
@@ -88,7 +89,7 @@ pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownMod
     }
 }
 
-/// Returns the start of a stream. It is the content if the name says that the model does not think.
+/// Returns the start of a stream, which is the content if the name shows that the model does not think.
 fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Start> {
     match start.unwrap_or_else(|| compiled(place).start) {
         Start::Channel(Channel::Thinking) if matches!(fitting(&NAMES_WITHOUT, name), Fitting::One(_)) => {
@@ -98,7 +99,7 @@ fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Star
     }
 }
 
-/// Returns the place of the dialect of a model that writes calls and no thinking.
+/// Returns the index of the dialect of a model that writes calls and no thinking.
 #[cold]
 fn dialect_of_calls(name: &[u8]) -> Option<usize> {
     match fitting(&CALLS_ALONE, name) {
@@ -109,12 +110,12 @@ fn dialect_of_calls(name: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the patterns of a table that fit a name best. None fits a name that is too long.
+/// Returns the patterns of a table that fit a name best. A name that is too long never fits.
 fn fitting<'a>(table: &Table<'a>, name: &[u8]) -> Fitting<'a> {
     Model::new(name).map_or(Fitting::None, |model| model_search::find::<WORDS>(table, &model))
 }
 
-/// Returns the place of the entry with the pattern that fits best, and the start that the pattern says.
+/// Returns the index of the entry with the pattern that fits best, and the start of that pattern.
 #[inline(always)]
 fn choose(entries: &[Entry], models: &Table<'_>, name: &[u8]) -> Result<(usize, Option<Start>), UnknownModel> {
     let candidates = match fitting(models, name) {
@@ -133,18 +134,18 @@ fn choose(entries: &[Entry], models: &Table<'_>, name: &[u8]) -> Result<(usize, 
     Err(error)
 }
 
-/// A dialect that models write.
+/// A dialect of models.
 pub struct Family {
     pub name: &'static str,
-    /// Its file up to the first example.
+    /// The dialect's file up to the first example.
     pub file: &'static str,
-    /// Whether models write it that think.
+    /// Whether models that think write this dialect.
     pub thinks: bool,
-    /// Whether models write it that call tools and do not think.
+    /// Whether models that call tools and do not think write this dialect.
     pub calls_alone: bool,
 }
 
-/// Returns the dialects that models write.
+/// Returns the dialects of models.
 pub fn families() -> impl Iterator<Item = Family> {
     let families = ENTRIES.iter().enumerate().map(|(place, entry)| Family {
         name: entry.name,
@@ -169,7 +170,7 @@ pub struct UnknownModel {
     count: u8,
 }
 
-/// Models whose names come near to one that is not known. [`UnknownModel::nearest`] returns them.
+/// Known models whose names are near an unknown name, as [`UnknownModel::nearest`] returns them.
 ///
 /// ```
 /// let error = aside::Dialect::find_for_model("qwen3.9-32b").unwrap_err();
@@ -180,11 +181,11 @@ pub struct UnknownModel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownModel {
-    /// The pattern that the dialect's file has under `models`.
+    /// The pattern of the models' names, from `models` in the dialect's file.
     pub model: &'static str,
-    /// The dialect that they write.
+    /// The dialect of these models.
     pub dialect: &'static str,
-    /// Whether the name that was asked for has a higher number, so that it names a later release.
+    /// Whether the requested name has a higher number, so that it is a later release.
     pub is_elder: bool,
 }
 
@@ -200,8 +201,8 @@ impl UnknownModel {
         &self.candidates[..usize::from(self.count)]
     }
 
-    /// Returns the known models whose names come nearest, the nearest first: at most two, each of another dialect. They belong
-    /// to the same family, or may have been meant. This model may write something else.
+    /// Returns the known models with the nearest names, the nearest first: at most two, of different dialects. They belong to
+    /// the same family, or may have been meant. The unknown model may write something else.
     ///
     /// ```
     /// let error = aside::Dialect::find_for_model("qwen3.9-max").unwrap_err();
@@ -213,7 +214,8 @@ impl UnknownModel {
         model.map_or([None; 2], |model| nearest(&ENTRIES, &model)).into_iter().flatten()
     }
 
-    /// Returns whether the model is known to write no thinking into its text. Do not split its text, or use the dialect `any`.
+    /// Returns whether the model is known to write no thinking into its text. In that case, do not split its text, or use the
+    /// dialect `any`.
     ///
     /// ```
     /// assert!(aside::Dialect::find_for_model("openai/gpt-4o").unwrap_err().writes_no_thinking());
@@ -260,14 +262,14 @@ impl fmt::Debug for UnknownModel {
 
 impl std::error::Error for UnknownModel {}
 
-/// The distance of a name from a pattern: of the same family, or else by how many edits.
+/// The distance of a name from a pattern: within the same family, or else in edits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Distance {
     Kin(FamilyDistance),
     Edits(usize),
 }
 
-/// Returns the two nearest patterns, which belong to different dialects.
+/// Returns the two nearest patterns, of different dialects.
 fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
     let mut nearest: [Option<(Distance, KnownModel)>; 2] = [None; 2];
     for entry in entries {
@@ -276,7 +278,7 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
             let Some(near) = kin.or_else(|| misspelt(pattern.text, model.last.bytes())) else { continue };
             let is_elder = matches!(near, Distance::Kin(distance) if distance.is_elder());
             let found = (near, KnownModel { model: pattern.text, dialect: entry.name, is_elder });
-            // One of each dialect: the place of the same one, or of the first that is not as near.
+            // Only the nearest pattern of each dialect is kept.
             let of_same = nearest.iter().position(|known| known.is_some_and(|(_, known)| known.dialect == entry.name));
             match of_same {
                 Some(at) if nearest[at].is_some_and(|(other, _)| near < other) => nearest[at] = Some(found),
@@ -289,12 +291,13 @@ fn nearest(entries: &[Entry], model: &Model) -> [Option<KnownModel>; 2] {
             }
         }
     }
-    // A model of the family needs no guess.
+    // If a pattern of the same family is known, misspellings of other names are not reported.
     let is_kin = matches!(nearest[0], Some((Distance::Kin(_), _)));
     nearest.map(|known| known.filter(|(near, _)| !is_kin || matches!(near, Distance::Kin(_))).map(|(_, known)| known))
 }
 
-/// Returns how many edits away the pattern is from the beginning of a name, whole words, if it is one in four bytes at most.
+/// Returns the number of edits between the pattern and whole words at the beginning of a name, if it is at most one in four
+/// bytes.
 fn misspelt(pattern: &str, name: &[u8]) -> Option<Distance> {
     if pattern.contains('*') {
         return None;
@@ -318,7 +321,7 @@ fn misspelt(pattern: &str, name: &[u8]) -> Option<Distance> {
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownDialect {
     requested: RequestedName,
-    // Empty where fewer are near.
+    // The nearest names; empty texts if fewer are near.
     nearest: [&'static str; MOST_NAMED],
 }
 
@@ -367,8 +370,8 @@ impl fmt::Debug for UnknownDialect {
 
 impl std::error::Error for UnknownDialect {}
 
-/// A name that was asked for, as an error holds it: its first bytes, in place, so that an error needs no memory. Shown
-/// between backticks.
+/// A requested name in an error. Its first bytes are stored in place, so that an error needs no allocation. Printed between
+/// backticks.
 #[derive(Clone, PartialEq, Eq)]
 struct RequestedName {
     bytes: [u8; RequestedName::MOST],
@@ -393,7 +396,7 @@ impl RequestedName {
         requested
     }
 
-    /// Appends the characters of a text for which there is room. After one that there was none for, none follows.
+    /// Appends the characters of a text up to the first that does not fit, after which nothing is appended any more.
     fn push(&mut self, text: &str) {
         let len = usize::from(self.len);
         let room = if self.is_cut { 0 } else { RequestedName::MOST - len };
@@ -408,7 +411,7 @@ impl RequestedName {
     }
 
     fn as_str(&self) -> &str {
-        // Whole characters went in.
+        // Only whole characters were appended.
         std::str::from_utf8(self.bytes()).unwrap_or_default()
     }
 }
@@ -419,7 +422,7 @@ impl fmt::Display for RequestedName {
     }
 }
 
-/// Returns the part that counts of a name that is too long for an error.
+/// Returns the part of a name that matters, for a name that is too long for an error.
 fn last_part(name: &[u8]) -> &[u8] {
     let trimmed = name.trim_ascii_end();
     let slash = trimmed.iter().rposition(|byte| matches!(byte, b'/' | b'\\'));
@@ -486,7 +489,7 @@ mod tests {
         assert_eq!(error.to_string(), "the model `one-x-two-y` fits several dialects: a, b");
     }
 
-    /// Holds each pattern against the name, one after the other.
+    /// Compares each pattern with the name, one after the other.
     fn slowly(name: &str) -> Result<(usize, Option<Start>), Vec<&'static str>> {
         let model = Model::new(name.as_bytes()).unwrap();
         let all =
@@ -522,7 +525,7 @@ mod tests {
         };
         let names = include_str!("../../tests/field/names.tsv").lines().filter_map(|row| row.split('\t').next());
         names.for_each(check);
-        // Names made of parts of patterns with separators between them.
+        // Names that consist of parts of patterns with separators between them.
         let pieces: Vec<&str> =
             ENTRIES.iter().flat_map(|entry| entry.models).flat_map(|it| it.text.split('*')).collect();
         let between = ["-", "", "/", ".5", "-5", "3", "p1", "_", ":", "-8b", "x", "-0.6b", "\\", "-2507", "-v3.2"];
@@ -551,7 +554,7 @@ mod tests {
         let builder = builder(&entries);
         let start = |model: &str| choose(&entries, &builder.table(), model.as_bytes()).map(|(_, start)| start);
         assert_eq!((start("one2"), start("x/one-2-5-fp8")), (Ok(None), Ok(thinking)));
-        // The family of an unknown release that was trained on a known one is not known.
+        // An unknown release is not known, even if it was trained on a known one.
         assert!(start("one-2.9-distill-one-2.5").is_err());
     }
 
@@ -572,7 +575,7 @@ mod tests {
         assert_eq!(near("secnod-x-8b"), [Some(("second-x", "b", false)), None]);
     }
 
-    /// Checks that a message fits into the buffer that C has for it.
+    /// Checks that a message fits into the buffer for it in C.
     #[test]
     fn the_messages_are_short() {
         let long = "\u{feff}".repeat(400);

@@ -1,4 +1,4 @@
-//! Refuses faults of a dialect file that can be found without compiling it: its author gets the line and the key.
+//! Finds faults of a dialect file that need no compiling. The error has the line and the key, for the file's author.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::file_error::quoted;
 
-/// Which spans were closed is kept in one word, header bodies included.
+/// One word has a bit for each span, header bodies included, that was closed.
 const MOST_SPANS: usize = 63;
 
-/// Shorter ids could meet by chance, and longer ones have more digits than a hash.
+/// Shorter ids could be equal by chance, and longer ones have more digits than a hash.
 const CALL_IDS: RangeInclusive<u8> = 6..=10;
 
 pub fn check(model: &Model) -> Result<(), Fault> {
@@ -66,7 +66,7 @@ pub fn check(model: &Model) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses markers that begin as code does where code is text, or a fence opens or closes a span.
+/// Refuses markers that begin like code, if markers in code are text or a fence opens or closes a span.
 fn check_next_to_code(model: &Model) -> Result<(), Fault> {
     let spans = model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans.clone().flat_map(|span| span.open.iter().flatten().chain(&span.close).chain(&span.quote));
@@ -74,7 +74,7 @@ fn check_next_to_code(model: &Model) -> Result<(), Fault> {
     let of_header = headers.flat_map(|header| header.begin.iter().chain(&header.close).chain(header.keys.values()));
     let begin = |literal: &Literal| literal.get_ref().trim_start_matches(' ').chars().next();
     let is_code = |literal: &&Literal| matches!(begin(literal), Some('`' | '~'));
-    // Spaces alone may be the indentation of a fence.
+    // A marker of spaces may be the indentation of a fence.
     let dropped = model.dropped();
     let mut markers = dropped.iter().chain(of_spans).chain(of_header);
     let marker = markers.find(|literal| begin(literal).is_none() || is_code(literal));
@@ -89,7 +89,8 @@ fn check_next_to_code(model: &Model) -> Result<(), Fault> {
     }
 }
 
-/// Refuses markers that end in a backtick: no fence opens directly after one, and the end of a marker is not examined.
+/// Refuses markers that end in a backtick: a fence cannot open directly after a backtick, but the end of a marker is not
+/// examined.
 fn check_before_fences(model: &Model) -> Result<(), Fault> {
     let spans = model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans.flat_map(|span| {
@@ -295,9 +296,9 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The longest literal, white space, suffix and header: more would let a few bytes of a hostile stream cost much.
+/// The longest literal, white space, suffix and header. With more, a few bytes of a hostile stream could cost much time.
 const LONGEST: usize = 1024;
-/// All keys are looked for at each byte of a header.
+/// The longest key. At each byte of a header, all keys are searched for.
 const LONGEST_KEY: usize = 64;
 const MOST_OF_HEADER: usize = 32;
 /// The longest tag with attributes.

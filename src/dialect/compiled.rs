@@ -1,4 +1,4 @@
-//! Holds a compiled dialect: the matcher's tables, and the data for the scanner, the joiner and the host's questions. Nothing
+//! A compiled dialect: the matcher's tables, and the data for the scanner, for joining and for the host's questions. Nothing
 //! here reads a file.
 
 use super::{Channel, Start};
@@ -12,27 +12,27 @@ pub struct Compiled {
     pub aliases: Vec<String>,
     /// The texts that a prompt has where a turn begins.
     pub turns: Vec<Box<[u8]>>,
-    /// As the file says. A dialect that was found by a model may start elsewhere.
+    /// The start according to the file. A dialect that was found by a model's name may have another start.
     pub start: Start,
-    /// Ids that are made for calls are this many letters and digits.
+    /// The number of letters and digits of ids that are made for calls.
     pub call_ids: Option<u8>,
     pub spans: Vec<SpanRule>,
     pub grammar: Grammar,
     pub automaton: Automaton,
-    /// The form of calls in each region; none where calls are not parsed there. Empty if no region parses calls.
+    /// The form of calls in each region; `None` if calls are not parsed in it. Empty if no region parses calls.
     pub calls: Vec<Option<CallTables>>,
-    /// For each of those regions and each of its tables, the loop masks where most bytes change nothing.
+    /// For each of these regions and each of its tables, the loop masks of the contexts in which most bytes change nothing.
     pub call_loops: Vec<Vec<[u32; Context::ALL.len()]>>,
-    /// For each region, the loop masks of an answer in JSON, outside its strings and inside.
+    /// For each region, the loop masks of an answer in JSON, outside and inside strings.
     pub json_loops: Vec<[u32; 2]>,
     pub templates: Templates,
     pub markers: Markers,
-    /// The flags that some pattern of some region, or a span without an opener, asks for.
+    /// The flags that some pattern of a region, or a span without an opener, needs or avoids.
     pub used: u16,
-    /// Those that the spans without an opener ask for.
+    /// The flags that the spans without an opener need.
     pub bare: u16,
     pub max_hold: usize,
-    /// The capacity that a scanner reserves at once: the same, without long tags with attributes.
+    /// The capacity that a scanner reserves at once: `max_hold` without long tags with attributes.
     pub room: usize,
     /// The labels of each span, then of the header.
     pub labels: Vec<Labels>,
@@ -44,17 +44,17 @@ impl Compiled {
         rule + 1
     }
 
-    /// Returns the form of calls in a region; none where they are not parsed.
+    /// Returns the form of calls in a region, or `None` if they are not parsed in it.
     pub fn calls(&self, region: u8) -> Option<&CallTables> {
         self.calls.get(usize::from(region))?.as_ref()
     }
 
-    /// Returns the loop mask of a table inside this.
+    /// Returns the loop mask of a table in this context.
     pub fn call_loop(&self, region: u8, table: u8, context: Context) -> Option<u32> {
         self.call_loops.get(usize::from(region))?.get(usize::from(table)).map(|masks| masks[context as usize])
     }
 
-    /// Returns where span `rule` has its thoughts' text, type and confidence; none for a message's body.
+    /// Returns the places of a thought's text, type and confidence in span `rule`, or `None` for a message's body.
     pub fn thought(&self, rule: u8) -> Option<&ThoughtRule> {
         self.spans.get(usize::from(rule))?.thought.as_ref()
     }
@@ -69,12 +69,12 @@ impl Compiled {
         self.spans.iter().any(|span| span.is_label)
     }
 
-    /// Returns the region of a message's body, where there is a header rule.
+    /// Returns the region of a message's body, for a dialect with headers.
     pub fn body(&self, channel: Channel) -> u8 {
         self.spans.len() as u8 + 1 + channel as u8
     }
 
-    /// Returns the region of a stream that starts inside `channel`, and the rule that its span counts as.
+    /// Returns the region of a stream that starts inside `channel`, and the rule of the open span.
     pub fn started(&self, channel: Channel) -> Option<(u8, u8)> {
         let Some(rule) = self.spans.iter().position(|span| span.channel == channel) else {
             return self.grammar.header.as_ref().map(|_| (self.body(channel), self.spans.len() as u8));
@@ -87,25 +87,25 @@ impl Compiled {
 /// The names of a span or of the header.
 pub struct Labels {
     pub family: String,
-    /// Its literals, names or info string, as the file has them.
+    /// The literals, names or info string of the openers, as in the file.
     pub openers: Vec<String>,
 }
 
 /// One `[[span]]`.
 pub struct SpanRule {
     pub channel: Channel,
-    /// Its markers are text of its channel.
+    /// Whether the span's markers are text of its channel.
     pub keep: bool,
-    /// It reads a form that the family does not write by itself.
+    /// Whether the span is a form that the family does not write by itself.
     pub is_lenient: bool,
-    /// Its openers are words: an answer may begin with them too.
+    /// Whether the openers are words, with which an answer may begin too.
     pub is_label: bool,
-    /// The flag of the places at which a body of calls opens it without an opener; 0 where none does.
+    /// The flag of the places at which a body of calls opens the span without an opener, or 0.
     pub bare: u16,
     pub thought: Option<ThoughtRule>,
 }
 
-/// Which attributes hold a thought, its type and its confidence.
+/// The attributes that hold a thought, its type and its confidence.
 #[derive(Clone)]
 pub struct ThoughtRule {
     pub text: Box<str>,
@@ -113,44 +113,44 @@ pub struct ThoughtRule {
     pub confidence: Box<str>,
 }
 
-/// The markers to write around each channel's text; none where the dialect has no markers for it.
+/// The markers to write around each channel's text; `None` if the dialect has no markers for it.
 pub struct Templates {
     pub thinking: Option<Block>,
-    /// For messages with headers only: other content has no markers.
+    /// Only for messages with headers: other content has no markers.
     pub content: Option<Block>,
-    /// The blocks of the regions that have tables of calls and an opener; the one that is written first.
+    /// The blocks of the regions that have tables of calls and an opener. The first one is written.
     pub calls: Vec<CallBlock>,
 }
 
 pub struct Block {
     pub open: Box<[u8]>,
     pub close: Box<[u8]>,
-    /// The closer is a fence line, and fence lines inside count.
+    /// Whether the closer is a fence line, so that fence lines inside matter.
     pub is_fence: bool,
 }
 
 /// The text around the calls of a region.
 pub struct CallBlock {
-    /// The span; the header counts as the one after the last.
+    /// The rule of the span. The header has the number after the last span.
     pub rule: u8,
     pub open: Box<[u8]>,
-    /// Empty where nothing closes the region.
+    /// The closer; empty if nothing closes the region.
     pub close: Box<[u8]>,
-    /// The text that models write after a call of each table that has a `begin` but no `end`.
+    /// For each table that has a `begin` but no `end`: the text that models write after a call.
     pub after_call: Vec<Box<[u8]>>,
-    /// Where in the opener a header names the call, and the key that goes before the name.
+    /// The index in the opener at which a header has the name of the call, and the key before the name.
     pub name: Option<(usize, Box<[u8]>)>,
 }
 
-/// Every marker of the dialect, without framing, for keeping a text free of them.
+/// Every marker of the dialect, without framing, for removing markers from a text.
 pub struct Markers {
     pub literals: Vec<Box<[u8]>>,
-    /// Those that count at the beginning of a stream, after blanks at most.
+    /// Markers that count at the beginning of a stream, perhaps after blanks.
     pub leading: Vec<Box<[u8]>>,
-    /// Those that count at the first byte of a stream alone, or directly after a closer.
+    /// Markers that count only at the first byte of a stream, or directly after a closer.
     pub first: Vec<Box<[u8]>>,
     /// Names of tags.
     pub names: Vec<Box<[u8]>>,
-    /// A marker into which nothing can be put that would break it.
+    /// A marker that cannot be broken, if there is one.
     pub unbreakable: Option<Box<str>>,
 }

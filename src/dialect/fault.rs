@@ -1,5 +1,5 @@
-//! Holds a fault in a dialect before its place in the file has been turned into a line and a key: compiling knows places,
-//! and only the reader of the file knows its lines.
+//! A fault in a dialect, with its place as an offset in the file. The compiler knows only offsets; the reader of the file
+//! turns them into a line and a key.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Names the line and the key of the fault.
+    /// Turns the offset into the line and the key of the fault.
     pub fn locate(self, text: &str) -> FileError {
         FileError::at(text, Some(self.span), self.message)
     }

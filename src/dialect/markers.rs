@@ -1,5 +1,5 @@
-//! Lists a dialect's markers as such, wherever they count: those that are written around a text, and those that a text
-//! must not have. Joining and escaping need them; reading a stream does not.
+//! Lists a dialect's markers, wherever they count: markers to write around a text, and markers that a text must not have.
+//! They are for joining and escaping, not for reading a stream.
 
 use toml::Spanned;
 
@@ -9,7 +9,7 @@ use super::{
     schema::{Call, CallBody, Case, Header, Literal, Model, Place, Span, strings, text},
 };
 
-/// The character that breaks a marker: it is invisible.
+/// The invisible character that is inserted to break a marker.
 pub const BREAK: char = '\u{200b}';
 
 pub fn templates(model: &Model) -> Templates {
@@ -25,7 +25,7 @@ pub fn templates(model: &Model) -> Templates {
     }
 }
 
-/// Returns the messages that have tables of calls, then the spans that have some, with spans that count everywhere first.
+/// Returns the messages with tables of calls, then the spans with such tables; of these, spans that count everywhere are first.
 fn calls(model: &Model) -> Vec<CallBlock> {
     let of_place = |is_anywhere: bool| {
         let spans = (0..).zip(&model.spans).map(|(rule, span)| (rule, span.get_ref()));
@@ -75,7 +75,7 @@ fn after_call(calls: &[Spanned<Call>]) -> Vec<Box<[u8]>> {
     calls.iter().map(of_call).collect()
 }
 
-/// Returns the block of a span, or none if the span has no closer, because nothing could follow it.
+/// Returns the block of a span, or `None` if the span has no closer, so that nothing could be written after it.
 fn span_block(span: &Span) -> Option<Block> {
     let framing = &span.framing;
     let (open, close) = if let Some(fence) = &span.fence {
@@ -104,9 +104,9 @@ fn message_block(header: &Header, channel: Channel) -> Option<Block> {
     Some(Block { open: bytes(open.get_ref()), close: bytes(close.get_ref()), is_fence: false })
 }
 
-/// Returns the markers of a dialect. `leading`: the names of the tags that count at the beginning of a stream.
+/// Returns the markers of a dialect. `leading` are the names of the tags that count at the beginning of a stream.
 pub fn markers(model: &Model, leading: &[Literal]) -> Markers {
-    // Those of turns count in prompts, which is where such texts go.
+    // Turn markers are included, because they count in prompts, for which texts are escaped.
     let mut literals: Vec<String> = strings(&model.dropped()).into_iter().chain(strings(&model.turns)).collect();
     let mut first = Vec::new();
     let mut names = Vec::new();
@@ -125,7 +125,7 @@ pub fn markers(model: &Model, leading: &[Literal]) -> Markers {
         names.extend(span.tag.iter().flat_map(|tag| &tag.names).map(|name| name.get_ref().clone()));
     }
     if let Some(header) = model.header.as_ref().map(|header| header.get_ref()) {
-        // A key counts inside a header, or at a first byte inside one. `whole` ones need an end.
+        // A key counts inside a header, or at the first byte of a stream that starts in a header. `whole` keys need an end.
         for key in header.keys.values().map(|key| key.get_ref()) {
             match key.starts_with('<') {
                 true => literals.push(key.clone()),

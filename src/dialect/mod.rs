@@ -50,30 +50,29 @@ pub(crate) use quoted::quoted;
 #[derive(Clone)]
 pub struct Dialect {
     pub(crate) compiled: Arc<Compiled>,
-    /// The file's start, or that of the pattern of the model that it was found by.
+    /// The start: the file's, or that of the model pattern by which the dialect was found.
     start: Start,
 }
 
 impl Dialect {
-    /// Returns the built-in dialect of this name or alias. The first call for a dialect loads it, which takes memory;
-    /// later calls take none, and a name that is not known takes none either.
+    /// Returns the built-in dialect of this name or alias. Only the first call for a dialect, which loads it, allocates
+    /// memory.
     ///
     /// # Errors
     ///
-    /// [`UnknownDialect`], which names the nearest.
+    /// [`UnknownDialect`], which has the nearest names.
     #[doc(alias = "aside_dialect_find")]
     pub fn find(name: &str) -> Result<Dialect, UnknownDialect> {
         find(name.as_bytes()).map(|place| Dialect::built_in(place, None))
     }
 
-    /// Returns the built-in dialect that a model of this name writes: a name of a hub, a registry or an interface, or a
-    /// file's path, in any case. Owner, size, format and quantisation do not matter, but a point release that no dialect
-    /// lists is not known: the error names its nearest relatives.
+    /// Returns the built-in dialect that a model of this name writes. The name may be that of a hub, a registry or an API, or
+    /// a file's path, in any case. Owner, size, format and quantisation do not matter, but a point release that no dialect
+    /// lists is unknown: the error has the nearest known models.
     ///
-    /// The dialect starts where this model's prompt ends, if the dialect's file says so for the model: see `start`. It starts
-    /// in the content if the name says that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool
-    /// calls and no thinking, the dialect of the calls is found.
-    /// Memory is allocated as in `find`.
+    /// The start is that of this model, if the dialect's file has one for it: see `start`. It is the content if the name shows
+    /// that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool calls and no thinking, the
+    /// dialect of the calls is found. Memory is allocated as in `find`.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};
@@ -96,13 +95,13 @@ impl Dialect {
         find_for_model(model.as_bytes()).map(|(place, start)| Dialect::built_in(place, start))
     }
 
-    /// Loads the built-in dialects of these names or aliases, so that finding one of them later takes no memory. A host calls
-    /// it before it serves; `Dialect::preload(Dialect::names())` loads all. Loading may end the process if there is no memory
-    /// for it.
+    /// Loads the built-in dialects of these names or aliases, so that finding one of them later allocates no memory. A host
+    /// calls this at its start; `Dialect::preload(Dialect::names())` loads all. Without enough memory, loading may end the
+    /// process.
     ///
     /// # Errors
     ///
-    /// [`UnknownDialect`] for the first name that is not known. The dialects before it are loaded.
+    /// [`UnknownDialect`] for the first unknown name. The dialects before it are loaded.
     ///
     /// ```
     /// aside::Dialect::preload(["qwen3", "harmony"])?;
@@ -119,7 +118,7 @@ impl Dialect {
         catalogue::names()
     }
 
-    /// Returns the beginnings of names by which [`Dialect::find_for_model`] knows a model, for a shell's completions.
+    /// Returns the beginnings of names by which [`Dialect::find_for_model`] recognises a model, for a shell's completions.
     ///
     /// ```
     /// assert!(aside::Dialect::models().all(|model| aside::Dialect::find_for_model(model).is_ok()));
@@ -128,11 +127,11 @@ impl Dialect {
         catalogue::models()
     }
 
-    /// Reads a dialect file. The form of its `[[example]]`s is checked, but they are not run.
+    /// Reads a dialect file. Its `[[example]]`s are checked for their form, but not run.
     ///
     /// # Errors
     ///
-    /// [`FileError`], which says what is wrong and where.
+    /// [`FileError`], which describes the fault and its place.
     #[doc(alias = "aside_dialect_load")]
     pub fn load(text: &str) -> Result<Dialect, FileError> {
         Ok(Dialect::new(Arc::new(compile::from_toml(text)?)))
@@ -142,33 +141,33 @@ impl Dialect {
         Dialect { start: compiled.start, compiled }
     }
 
-    /// Returns the built-in dialect at a place of `names`, loaded if it was not yet, with a start that its file has for some
-    /// models, or with its own.
+    /// Returns the built-in dialect with this index in `names`, with the start of a model pattern, or with its own start. Loads
+    /// it if needed.
     pub(crate) fn built_in(place: usize, start: Option<Start>) -> Dialect {
         let compiled = catalogue::compiled(place);
         Dialect { start: start.unwrap_or(compiled.start), compiled: compiled.clone() }
     }
 
-    /// Returns the start of such a dialect.
+    /// Returns the start of the dialect that `built_in` returns.
     #[cfg(feature = "c-api")]
     pub(crate) fn built_in_start(place: usize, start: Option<Start>) -> Start {
         start.unwrap_or_else(|| catalogue::compiled(place).start)
     }
 
-    /// Returns its name, as its file has it.
+    /// Returns the name in the dialect's file.
     #[doc(alias = "aside_dialect_name")]
     #[must_use]
     pub fn name(&self) -> &str {
         &self.compiled.name
     }
 
-    /// Returns its other names: those of families that write the same bytes.
+    /// Returns the dialect's other names, which are those of families that write the same bytes.
     #[must_use]
     pub fn aliases(&self) -> &[String] {
         &self.compiled.aliases
     }
 
-    /// Returns the span that is open at byte 0 unless the scanner's options name another one. For a dialect from
+    /// Returns the span that is open at byte 0, unless the scanner's options set another start. For a dialect from
     /// `find_for_model`, it is the file's start for that model; otherwise, the file's general start.
     #[doc(alias = "aside_dialect_start")]
     #[must_use]
@@ -176,18 +175,18 @@ impl Dialect {
         self.start
     }
 
-    /// Returns the family of an `Open` event's rule: the `family` of its span or header, or else the dialect's name. None
-    /// if there is no such rule.
+    /// Returns the family of an `Open` event's rule: the `family` of its span or header, or else the dialect's name.
+    /// Returns `None` if there is no such rule.
     #[doc(alias = "aside_dialect_family")]
     #[must_use]
     pub fn family(&self, rule: u32) -> Option<&str> {
         Some(&self.labels(rule)?.family)
     }
 
-    /// Returns the text of the opener that an `Open` event's rule and tag identify, as the file has it: the literal, the tag's
-    /// name, the fence's info string, or the beginning of the header (the first one, if a header began without). The first rule
-    /// of the thinking has the [tags of other families](crate::ScannerOptions::leading_tags) at its end. None if there is no
-    /// such rule or tag.
+    /// Returns the text of the opener that an `Open` event's rule and tag identify, as in the file: the literal, the tag's
+    /// name, the fence's info string, or the beginning of the header (the first one, if the header's beginning was missing).
+    /// The [tags of other families](crate::ScannerOptions::leading_tags) are the last openers of the first thinking rule.
+    /// Returns `None` if there is no such rule or tag.
     ///
     /// ```
     /// let dialect = aside::Dialect::find("harmony")?;
@@ -207,7 +206,8 @@ impl Dialect {
         self.compiled.labels.get(usize::try_from(rule).ok()?)
     }
 
-    /// Returns whether it says how calls are written, so that a rewriter or call writer can make `tool_calls` of them.
+    /// Returns whether the dialect describes the form of calls, so that a rewriter or call writer can turn them into
+    /// `tool_calls`.
     ///
     /// ```
     /// assert!(aside::Dialect::find("qwen3")?.has_calls());
@@ -219,7 +219,7 @@ impl Dialect {
         !self.compiled.calls.is_empty()
     }
 
-    /// Returns the largest number of bytes that a scanner holds back.
+    /// Returns the most bytes that a scanner of this dialect holds back.
     #[doc(alias = "aside_dialect_max_hold")]
     #[must_use]
     pub fn max_hold(&self) -> usize {
@@ -228,7 +228,7 @@ impl Dialect {
 }
 
 impl fmt::Debug for Dialect {
-    /// Writes the name; with `{:#?}`, also the table by which markers are found.
+    /// Writes the name; with `{:#?}`, also the table for finding markers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.alternate() {
             return write!(f, "{}\n{:?}", self.name(), self.compiled.automaton);

@@ -1,8 +1,7 @@
-//! Says whether a model's name fits a pattern of `models`, and if not, how near it comes.
+//! Decides whether a model's name fits a pattern of `models`, and if not, how near it is.
 //!
-//! Names come from anybody, so matching never goes back over a choice: a pattern is a row of literals between `*`, each
-//! literal reads a name in one way only, and taking the first place where a literal fits is never wrong. The time is
-//! linear in the name.
+//! Names may come from anybody, so matching never backtracks: a pattern consists of literals between `*`, each literal can
+//! read a name in only one way, and the first place where a literal fits is always right. The time is linear in the name.
 
 use std::cmp::Reverse;
 
@@ -16,27 +15,27 @@ use super::{
 /// An entry of `models`, in lower case.
 pub struct Pattern {
     pub text: &'static str,
-    /// Where the dialect starts that is found by it; as the file says where there is none.
+    /// The start of the dialect when it is found by this pattern; `None` means the file's start.
     pub start: Option<Start>,
 }
 
-/// The rank of a pattern that fits: a pattern that begins further left names the family rather than its training data; then the
-/// more specific one is better.
+/// The rank of a pattern that fits. A pattern further left has a higher rank, because names of training data are further right;
+/// of two at one place, the more specific is higher.
 pub type Rank = (Reverse<usize>, usize);
 
-/// Longer names are none.
+/// The longest name of a model.
 pub const LONGEST: usize = 1024;
 
 /// The parts of a model's name that patterns are compared with.
 #[derive(Clone, Copy)]
 pub struct Model<'a> {
     name: &'a [u8],
-    /// The last part, in which a pattern without a slash is looked for.
+    /// The last part of the name, in which patterns without a slash are searched for.
     pub last: Part<'a>,
 }
 
 impl<'a> Model<'a> {
-    /// Returns the name, ready to be compared, or none if it is too long.
+    /// Returns the name, ready to be compared, or `None` if it is too long.
     pub fn new(name: &'a [u8]) -> Option<Model<'a>> {
         if name.len() > LONGEST {
             return None;
@@ -48,46 +47,47 @@ impl<'a> Model<'a> {
         Some(Model { name, last: Part(&name[last_part(name)..]) })
     }
 
-    /// Returns the last two parts, in which a pattern with a slash is looked for. None of a name without a slash.
+    /// Returns the last two parts of the name, in which patterns with a slash are searched for, or `None` for a name without a
+    /// slash.
     pub fn last_two(&self) -> Option<Part<'a>> {
         let before = self.name.len() - self.last.0.len();
         (before > 0).then(|| Part(&self.name[last_part(&self.name[..before - 1])..]))
     }
 
-    /// Returns the text that a pattern is compared with.
+    /// Returns the part of the name that a pattern is compared with.
     fn part(&self, pattern: &[u8]) -> Part<'a> {
         if pattern.contains(&b'/') { self.last_two().unwrap_or(self.last) } else { self.last }
     }
 }
 
-/// Returns where the part begins that is the last one of these.
+/// Returns the index at which the last of these parts begins.
 fn last_part(parts: &[u8]) -> usize {
     memrchr2(b'/', b'\\', parts).map_or(0, |slash| slash + 1)
 }
 
-/// Parts of a name. Letters are lower case where they are read, and `\` is `/`.
+/// A part of a name, or several. When it is read, letters are lower case, and `\` is `/`.
 #[derive(Clone, Copy)]
 pub struct Part<'a>(&'a [u8]);
 
 impl<'a> Part<'a> {
-    /// Returns the bytes as they came.
+    /// Returns the original bytes.
     pub fn bytes(self) -> &'a [u8] {
         self.0
     }
 
-    /// Returns the byte at an offset, or a NUL after the end: no pattern has one.
+    /// Returns the byte at an offset, or NUL after the end, which no pattern has.
     #[inline]
     pub fn at(self, at: usize) -> u8 {
         self.0.get(at).map_or(0, |byte| folded(*byte))
     }
 
-    /// Returns the class of the byte at a place. None at the end.
+    /// Returns the class of the byte at an offset, or `None` at the end.
     #[inline]
     pub fn class(self, at: usize) -> Option<usize> {
         self.0.get(at).map(|byte| usize::from(CLASSES[usize::from(*byte)]))
     }
 
-    /// Returns where the next word begins; the length of the part, if there is none.
+    /// Returns the offset of the next word, or the length of the part if there is none.
     pub fn next_word(self, at: usize) -> usize {
         let is_edge = |at: &usize| self.0[*at].is_ascii_alphanumeric() && !self.0[at - 1].is_ascii_alphanumeric();
         (at + 1..self.0.len()).find(is_edge).unwrap_or(self.0.len())
@@ -106,7 +106,7 @@ impl<'a> Part<'a> {
         self.0.get(at).is_some_and(u8::is_ascii_digit)
     }
 
-    /// Returns where words begin, each with its first byte.
+    /// Returns the offset of each word, with its first byte.
     #[inline]
     pub fn words(self) -> impl Iterator<Item = (usize, u8)> {
         let mut before = 0u8;
@@ -114,7 +114,7 @@ impl<'a> Part<'a> {
         bytes.filter(move |(_, byte)| !std::mem::replace(&mut before, *byte).is_ascii_alphanumeric())
     }
 
-    /// Returns the number of digits at a place.
+    /// Returns the number of digits at an offset.
     fn digits(self, at: usize) -> usize {
         (at..).take_while(|&at| self.is_digit(at)).count()
     }
@@ -124,12 +124,12 @@ impl<'a> Part<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub enum PatternMatch {
     Fits(Rank),
-    /// From this place on, the name is that of a later release than the pattern's.
+    /// The name has, at this offset, a later release than the pattern.
     Later(usize),
     Nothing,
 }
 
-/// Says how a pattern fits a name.
+/// Compares a pattern with a name.
 pub fn fit(pattern: &str, model: &Model) -> PatternMatch {
     let pattern = pattern.as_bytes();
     let part = model.part(pattern);
@@ -137,7 +137,7 @@ pub fn fit(pattern: &str, model: &Model) -> PatternMatch {
     for place in places(pattern, part) {
         match read_literal(pattern, 0, part, place) {
             Ok(read) if has_rest(pattern, part, read) => return PatternMatch::Fits((Reverse(place), said(pattern))),
-            // From a later place less of the name is left, so that the rest would not fit there either.
+            // The rest of the pattern does not fit after this place, so it does not fit after a later place either.
             Ok(_) => break,
             Err(stop) if stop.goes_on => later = later.or(Some(place)),
             Err(_) => {}
@@ -146,12 +146,12 @@ pub fn fit(pattern: &str, model: &Model) -> PatternMatch {
     later.map_or(PatternMatch::Nothing, PatternMatch::Later)
 }
 
-/// Returns how much a pattern says.
+/// Returns the number of bytes that a pattern fixes.
 pub fn said(pattern: &[u8]) -> usize {
     pattern.iter().filter(|byte| **byte != b'*').count()
 }
 
-/// Returns whether a pattern fits that counts only at the beginning of a name, or after a provider's `:` or `.`.
+/// Returns whether a pattern fits at the beginning of a name, or after a provider's `:` or `.`.
 pub fn begins(pattern: &str, model: &Model) -> bool {
     let part = model.part(pattern.as_bytes());
     match fit(pattern, model) {
@@ -160,14 +160,14 @@ pub fn begins(pattern: &str, model: &Model) -> bool {
     }
 }
 
-/// The distance of a name from a pattern of its family: the shortest comes first.
+/// The distance of a name from a pattern of its family. The order is by distance.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FamilyDistance {
     /// The number of bytes of the pattern that were read.
     read: Reverse<usize>,
     /// The distance between the numbers at which both differ.
     apart: u32,
-    /// The name has the higher number, or one more.
+    /// Whether the name has the higher number, or an additional one.
     is_elder: Reverse<bool>,
 }
 
@@ -177,8 +177,8 @@ impl FamilyDistance {
     }
 }
 
-/// Says how near a name of the pattern's family is: all that the pattern says before its first number is there, and
-/// a number follows.
+/// Returns the distance of a name of the pattern's family, which has everything before the pattern's first number
+/// and then a number.
 pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     let pattern = pattern.as_bytes();
     let first_number = pattern.iter().position(u8::is_ascii_digit)?;
@@ -201,7 +201,7 @@ pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     distance.min()
 }
 
-/// Returns the number that begins or ends at an index.
+/// Returns the number around an index.
 fn number_around(text: &[u8], at: usize) -> Option<u32> {
     let before = text[..at].iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let digits = text[at - before..].iter().take_while(|byte| byte.is_ascii_digit()).take(4);
@@ -209,18 +209,18 @@ fn number_around(text: &[u8], at: usize) -> Option<u32> {
     digits.clone().next().map(|_| number)
 }
 
-/// Returns where a word begins with the first byte of a pattern.
+/// Returns the offsets of words that begin with the first byte of a pattern.
 fn places(pattern: &[u8], part: Part<'_>) -> impl Iterator<Item = usize> {
     let initial = pattern.first().copied();
     part.words().filter(move |(_, byte)| Some(*byte) == initial).map(|(at, _)| at)
 }
 
-/// The progress in a literal: bytes of the pattern, and of the name.
+/// The progress in a literal: the offsets in the pattern and in the name.
 #[derive(Clone, Copy)]
 pub struct Cursor {
     pattern: usize,
     name: usize,
-    /// It ended at a number that continues in the name as a point release.
+    /// Whether the literal ended at a number that continues in the name as a point release.
     goes_on: bool,
 }
 
@@ -230,13 +230,13 @@ impl Cursor {
     }
 }
 
-/// Finds the literals after the first one, each at the first place where it fits.
+/// Finds the literals after the first, each at the first place where it fits.
 #[inline(never)]
 pub fn has_rest(pattern: &[u8], part: Part<'_>, mut read: Cursor) -> bool {
     while read.pattern < pattern.len() {
         let literal = read.pattern + 1;
         let Some(&first) = pattern.get(literal) else { return true };
-        // `*` matches any bytes but a slash; a letter matches itself alone.
+        // `*` matches any bytes except a slash.
         let mut place = read.name;
         read = loop {
             let byte = part.at(place);
@@ -253,7 +253,7 @@ pub fn has_rest(pattern: &[u8], part: Part<'_>, mut read: Cursor) -> bool {
     true
 }
 
-/// Reads a pattern from `from` to its next `*` or its end. The error is how far it came.
+/// Compares a pattern from `from` to its next `*` or its end. If it does not fit, the error is the progress.
 fn read_literal(pattern: &[u8], from: usize, part: Part<'_>, place: usize) -> Result<Cursor, Cursor> {
     let mut read = Cursor::until(from, place);
     while let Some(symbol) = Symbol::at(pattern, read.pattern) {
@@ -284,13 +284,13 @@ fn read_literal(pattern: &[u8], from: usize, part: Part<'_>, place: usize) -> Re
     if is_over { Ok(read) } else { Err(read) }
 }
 
-/// Returns whether a pattern may end here: not inside a word.
+/// Returns whether a pattern may end here, which is not inside a word.
 pub fn is_word_over(part: Part<'_>, at: usize) -> bool {
     !part.0.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// Returns whether the name continues the number at the end of a pattern: with more digits, or as a point release (`.5`, `p5`,
-/// `-5`). Sizes (`-8b`, `-0.6b`) and dates (`-0905`) do not count. `has_point`: the pattern's number has a point.
+/// `-5`). Sizes (`-8b`, `-0.6b`) and dates (`-0905`) do not count. `has_point` means that the pattern's number has a point.
 pub fn goes_on(has_point: bool, part: Part<'_>, at: usize) -> bool {
     let byte = |at: usize| part.0.get(at).copied().unwrap_or_default();
     match byte(at) {
@@ -308,7 +308,8 @@ pub fn goes_on(has_point: bool, part: Part<'_>, at: usize) -> bool {
     let behind = at + 2 + usize::from(is_two);
     match byte(behind) {
         b'.' => !part.is_digit(behind + 1),
-        // A size with a dash for its point, `-0-6b`: no release has that number, or the pattern has named one.
+        // A size may have a dash for its point, `-0-6b`. It is a size if its first digit is 0, or if the pattern has a point
+        // release already.
         b'-' | b'_' => {
             let digits = part.digits(behind + 1);
             let has_unit = digits > 0 && matches!(part.at(behind + 1 + digits), b'b' | b'm' | b't');
@@ -325,7 +326,7 @@ mod tests {
     use super::*;
 
     std::thread_local! {
-        /// Bytes of patterns that were compared in this thread.
+        /// The number of bytes of patterns that were compared in this thread.
         pub static STEPS: Cell<usize> = const { Cell::new(0) };
     }
 
@@ -377,7 +378,7 @@ mod tests {
         check("x*/a*b", &["xy/a-b"], &["x/y/a-b", "x/a/b"]);
     }
 
-    /// Checks that a name twice as long takes at most twice as many steps, however nearly it fits.
+    /// Checks that a name twice as long needs at most twice as many steps, even if it nearly fits.
     #[test]
     fn matching_is_linear_in_the_name() {
         let patterns = ["a-*a-*a-*a-*a-*b", "a*a*a*a*b", "a3.5*a3.5*z", "a", "aa-aa-aa-aa-b", "a/a*a*b"];

@@ -1,13 +1,12 @@
-//! Finds the dialects whose patterns fit a model's name best. The table of all patterns reads the name; `model_names` answers
-//! the remaining questions, pattern by pattern: the text after a `*`, and whether a pattern of an earlier release fits
-//! elsewhere.
+//! Finds the dialects whose patterns fit a model's name best. The name is read by the table of all patterns. For single
+//! patterns, `model_names` compares the text after a `*`, and whether a pattern of an earlier release fits at another place.
 
 use std::cmp::Reverse;
 
 use super::model_names::{Cursor, Model, Part, PatternMatch, fit, goes_on, has_rest, is_word_over};
 use super::model_table::{CLASSED, Known, Leaf, NOWHERE, State, Stop, Table};
 
-/// The most dialects that are named where several fit.
+/// The most dialects that are returned if several fit.
 pub const MOST_NAMED: usize = 3;
 
 /// The best match so far.
@@ -17,7 +16,7 @@ struct Best {
     said: u8,
     /// The first pattern that fits so well.
     pattern: u16,
-    /// The dialects of all patterns that fit so well, if there are several: the first ones.
+    /// If patterns of several dialects fit equally well, the first of these dialects.
     dialects: [u8; MOST_NAMED],
     count: u8,
 }
@@ -43,17 +42,17 @@ impl Best {
     }
 }
 
-/// The places of dialects in the catalogue.
+/// The result of a search. Dialects are given by their index in the catalogue.
 pub enum Fitting<'a> {
-    /// One fits best: the first of its patterns that do.
+    /// One dialect fits best, by this pattern, the first of its best patterns.
     One(Known<'a>),
-    /// These fit equally well. There may be more of them than can be named.
+    /// These dialects fit equally well. There may be more of them than can be returned.
     Several([Option<u8>; MOST_NAMED]),
-    /// None fits, or the best match is to the right of a release that is not known: then the family is another one.
+    /// No dialect fits, or the best match is to the right of an unknown release, which belongs to another family.
     None,
 }
 
-/// Finds the dialects that fit best. `WORDS` of 64 bits are enough for a bit of each pattern.
+/// Finds the dialects that fit best. `WORDS` is the number of 64-bit words for one bit of each pattern.
 #[inline(always)]
 pub fn find<'a, const WORDS: usize>(table: &Table<'a>, model: &Model<'_>) -> Fitting<'a> {
     let mut search = Search {
@@ -79,12 +78,11 @@ struct Search<'a, const WORDS: usize> {
     table: &'a Table<'a>,
     model: &'a Model<'a>,
     best: Option<Best>,
-    /// From this place on, the name is that of a release that is not known.
+    /// The offset of an unknown release in the name.
     later: usize,
-    /// How to treat patterns whose number continues in the name as a point release, which may be later than theirs.
+    /// The treatment of patterns whose number continues in the name as a point release, perhaps a later one.
     point_releases: PointReleases,
-    /// Patterns about which the search has nothing more to learn. Without this, a name could make the time grow with the square of
-    /// its length.
+    /// The patterns that need not be compared again. Without this, the time could grow with the square of the name's length.
     settled: [u64; WORDS],
 }
 
@@ -92,7 +90,7 @@ struct Search<'a, const WORDS: usize> {
 enum PointReleases {
     NoneSeen,
     Seen,
-    /// Those patterns are compared with the whole name.
+    /// These patterns are compared with the whole name.
     Settled,
 }
 
@@ -158,8 +156,8 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Takes patterns that were read to their ends, or to their first `*`. If the rest does not fit here, it does not fit
-    /// further right.
+    /// Handles patterns that were read to their ends, or to their first `*`. If the rest does not fit here, it does not fit
+    /// further right either.
     #[inline]
     fn take_all(&mut self, stop: &Stop, part: Part<'_>, place: usize, at: usize) {
         for leaf in range(self.table.leaves, stop.leaves) {
@@ -178,7 +176,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         self.is_new(pattern) && has_rest(self.table.patterns[usize::from(pattern)].text.as_bytes(), part, read)
     }
 
-    /// Takes patterns whose number continues in the name.
+    /// Handles patterns whose number continues in the name.
     #[cold]
     fn goes_on(&mut self, stop: &Stop, part: Part<'_>, at: usize) {
         if part.is_digit(at) {
@@ -204,7 +202,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Returns whether more is to be learnt of a pattern. After this, nothing is.
+    /// Returns whether a pattern was not handled before, and marks it as handled.
     fn is_new(&mut self, pattern: u16) -> bool {
         let (word, bit) = (&mut self.settled[usize::from(pattern / 64)], 1 << (pattern % 64));
         let is_new = *word & bit == 0;
@@ -212,7 +210,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         is_new
     }
 
-    /// Takes a pattern that fits.
+    /// Handles a pattern that fits.
     #[inline]
     fn take(&mut self, leaf: &Leaf, place: usize) {
         let Leaf { pattern, said, .. } = *leaf;
@@ -223,7 +221,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Takes a pattern that fits as well as the best.
+    /// Handles a pattern that fits as well as the best one.
     #[cold]
     fn tie(&mut self, pattern: u16) {
         let Some(best) = &mut self.best else { return };

@@ -1,12 +1,12 @@
-//! The patterns of all dialects in one automaton, so that a name is read once and not once for each pattern. `build.rs` makes
-//! it of the dialects' files. `model_search` reads names with it.
+//! The patterns of all dialects in one automaton, so that a name is read once, and not once for each pattern. `build.rs` makes
+//! it from the dialects' files, and `model_search` reads names with it.
 
 use std::array;
 use std::collections::{HashMap, HashSet};
 
 use super::spelling::{BYTES, Symbol, Taken};
 
-/// A pattern, and whose it is: the place of the dialect in the catalogue, and that of the pattern in the dialect.
+/// A pattern, with the index of its dialect in the catalogue, and its own index in the dialect.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     pub text: &'a str,
@@ -18,46 +18,47 @@ pub struct Known<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
     pub pattern: u16,
-    /// The number of bytes that it fixes.
+    /// The number of bytes that the pattern fixes.
     pub said: u8,
-    /// Where the `*` is. 0: it has none.
+    /// The index of the first `*`; 0 without one.
     pub star: u8,
 }
 
-/// A state: its edges, and the action before they are followed.
+/// A state: its edges, and the action before an edge is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// The edge of a class of bytes is at this index plus the class.
     pub edges: u16,
-    /// The index of the action. 0: there is none.
+    /// The index of the action; 0 without one.
     pub stop: u16,
 }
 
 /// The state without edges.
 pub const NOWHERE: State = State { edges: 0, stop: 0 };
 
-/// The edges of all states are in one list, in each other's gaps.
+/// An edge. The edges of all states are in one list, in which they fill each other's gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// The `edges` of its state.
+    /// The `edges` of the state to which the edge belongs.
     pub of: u16,
     pub next: State,
 }
 
-/// No edge belongs to such a state.
+/// A gap: no state has this value as its `edges`.
 const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 
-/// The data of a state besides its edges.
+/// The action of a state.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
     /// A range of `leaves`.
     pub leaves: (u16, u16),
-    /// The least number of bytes that must follow for one of them to fit, and a letter that must be among these. 0: no letter must.
+    /// The least number of bytes that must follow for one of these patterns to fit, and a letter that must be among the
+    /// following bytes, or 0.
     pub needs: (u8, u8),
-    /// Patterns with a number that ends here, and without conditions on the text after it: a range of `numbers`, perhaps none.
+    /// A range of `numbers`, perhaps empty: the patterns with a number that ends here, without conditions on the text after it.
     pub numbers: (u16, u16),
     pub has_point: bool,
-    /// The state without them, for a number that continues in a name.
+    /// The state without these patterns, for a name in which the number continues.
     pub otherwise: State,
 }
 
@@ -67,7 +68,7 @@ pub struct Table<'a> {
     pub edges: &'a [Edge],
     pub stops: &'a [Stop],
     pub leaves: &'a [Leaf],
-    /// Places of patterns.
+    /// Indexes of patterns.
     pub numbers: &'a [u16],
     /// The states after the first letter of a pattern without a slash, by the letter's class.
     pub roots: [State; CLASSED],
@@ -85,11 +86,11 @@ pub const CLASSED: usize = BYTES.len() + 1;
 struct Item {
     pattern: u16,
     at: usize,
-    /// The name has a dash before the digit that comes.
+    /// Whether the name has a dash before the next digit.
     is_behind_dash: bool,
 }
 
-/// Makes a table. The crate has the one that `build.rs` has made with it.
+/// Makes a table. It is used by `build.rs`, whose table the crate contains.
 #[cfg_attr(not(test), allow(dead_code))]
 pub struct Builder<'a> {
     patterns: Vec<Known<'a>>,
@@ -133,7 +134,7 @@ impl<'a> Builder<'a> {
     }
 
     pub fn table(&self) -> Table<'_> {
-        // Names spell a slash and the letter after it as patterns do.
+        // A slash and the letter after it are spelt in the same way in names and patterns.
         let tails = self.patterns.iter().filter_map(|known| Some(known.text.split_once('/')?.1.bytes().next()));
         let may_begin =
             |byte| tails.clone().any(|tail| !tail.is_some_and(|tail| tail.is_ascii_lowercase() && tail != byte));
@@ -153,7 +154,7 @@ impl<'a> Builder<'a> {
         Symbol::at(self.patterns[usize::from(item.pattern)].text.as_bytes(), at)
     }
 
-    /// Returns the state in which patterns were read as far as this, each by the same bytes of a name.
+    /// Returns the state in which the same bytes of a name have led to this progress in patterns.
     fn state(&mut self, items: Vec<Item>) -> State {
         if let Some(state) = self.made.get(&items) {
             return *state;
@@ -171,7 +172,7 @@ impl<'a> Builder<'a> {
         state
     }
 
-    /// Puts the edges of a state where there is room for them, and returns where.
+    /// Puts the edges of a state into gaps of the list. Returns their position.
     fn row(&mut self, nexts: &[(usize, State)]) -> u16 {
         if nexts.is_empty() {
             return NOWHERE.edges;
@@ -183,7 +184,7 @@ impl<'a> Builder<'a> {
         };
         let row = (1..GAP.of).find(has_room).expect("room for all edges");
         self.rows.insert(row);
-        // A row is read for each class, so that its last place must be there.
+        // Any class of a row may be looked up, so the list must reach to the row's end.
         self.edges.resize(self.edges.len().max(usize::from(row) + CLASSED), GAP);
         for (class, next) in nexts {
             self.edges[usize::from(row) + class] = Edge { of: row, next: *next };
@@ -191,9 +192,9 @@ impl<'a> Builder<'a> {
         row
     }
 
-    /// Returns the action after patterns were read as far as this.
+    /// Returns the action for this progress in patterns.
     fn stop(&mut self, items: &[Item]) -> u16 {
-        // A number without a point continues wherever one with a point would, so it takes precedence.
+        // If a number with a point continues, one without a point does too, so numbers without a point have precedence.
         let first = items.iter().filter_map(|item| self.number_end(item)).min();
         let (numbers, others): (Vec<Item>, Vec<Item>) =
             items.iter().partition(|item| first.is_some() && self.number_end(item) == first);
@@ -249,7 +250,7 @@ fn leaf(pattern: u16, text: &str) -> Leaf {
     Leaf { pattern, said: said as u8, star: text.find('*').unwrap_or_default() as u8 }
 }
 
-/// Returns the range that entries have in a list.
+/// Appends entries to a list. Returns their range.
 #[cfg_attr(not(test), allow(dead_code))]
 fn appended<T>(list: &mut Vec<T>, entries: impl IntoIterator<Item = T>) -> (u16, u16) {
     let begin = list.len() as u16;
@@ -257,14 +258,14 @@ fn appended<T>(list: &mut Vec<T>, entries: impl IntoIterator<Item = T>) -> (u16,
     (begin, list.len() as u16)
 }
 
-/// Returns the number of bytes that follow at least where a pattern's `*` comes. A name may leave out a dash.
+/// Returns the least number of bytes in a name after a pattern's `*`. A name may leave out dashes.
 #[cfg_attr(not(test), allow(dead_code))]
 fn least(text: &str) -> u8 {
     let behind = text.split_once('*').map_or("", |(_, behind)| behind);
     behind.bytes().filter(|byte| !b"-*".contains(byte)).count() as u8
 }
 
-/// Returns the letter after a pattern's `*` that the fewest names have. 0: there is none.
+/// Returns the letter after a pattern's `*` that the fewest names have, or 0 without letters.
 #[cfg_attr(not(test), allow(dead_code))]
 fn rarest(text: &str) -> u8 {
     const BY_FREQUENCY: &[u8] = b"aeintrosldcmgbpuhfvqwkxyzj";

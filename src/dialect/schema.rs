@@ -1,4 +1,5 @@
-//! A dialect file's shape: one strict type per table, one field per key. Reading is serde's; meaning is in `compile`.
+//! The structure of a dialect file: one strict type for each table, one field for each key. Serde reads it, and `compile`
+//! interprets it.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -64,12 +65,12 @@ pub struct Model {
     pub stray_close: StrayClose,
     #[serde(default)]
     pub guard: Vec<Guard>,
-    /// The length of ids that a host makes for calls.
+    /// The length of ids that are made for calls.
     pub call_ids: Option<Spanned<u8>>,
     #[serde(default, rename = "span")]
     pub spans: Vec<Spanned<Span>>,
     pub header: Option<Spanned<Header>>,
-    /// Checked for their form here; the tests run them.
+    /// The examples. Their form is checked here; the tests run them.
     #[serde(default, rename = "example")]
     #[allow(dead_code)]
     pub examples: Vec<Example>,
@@ -82,7 +83,7 @@ impl Model {
     }
 }
 
-/// How a closer may be torn: its usual end, and the texts that may directly follow it instead.
+/// The way in which a closer may be torn: its usual end, and the texts that may directly follow it instead.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Torn {
@@ -90,11 +91,11 @@ pub struct Torn {
     pub before: Vec<Literal>,
 }
 
-/// A marker that is removed without opening or closing a span: a string, or a table that says that it is special.
+/// A marker that is removed without opening or closing a span: a string, or a table with further properties.
 pub struct DroppedMarker {
     pub marker: String,
     pub special: bool,
-    /// It is removed in the thinking too.
+    /// Whether it is removed in the thinking too.
     pub thinking: bool,
 }
 
@@ -173,7 +174,7 @@ impl<'de> Deserialize<'de> for FieldValues {
     }
 }
 
-/// A pattern of model names, alone or with the start of the models that it is for.
+/// A pattern of model names, alone or with the start of these models.
 pub enum ModelPattern {
     Text(String),
     Started(StartedPattern),
@@ -226,12 +227,12 @@ impl<'de> Deserialize<'de> for ModelPattern {
     }
 }
 
-/// Returns the file's texts in these places.
+/// Returns the texts of these literals.
 pub fn strings(literals: &[Literal]) -> Vec<String> {
     literals.iter().map(|literal| literal.get_ref().clone()).collect()
 }
 
-/// Returns the text of a literal; nothing where it is left out.
+/// Returns the text of a literal, or an empty text if it is left out.
 pub fn text(literal: &Option<Literal>) -> &str {
     literal.as_ref().map_or("", |literal| literal.get_ref())
 }
@@ -245,7 +246,7 @@ pub enum Case {
 }
 
 impl Case {
-    /// Returns a literal as it is compared.
+    /// Returns the bytes of a literal in the form in which literals are compared.
     pub fn bytes(&self, literal: &Literal) -> Vec<u8> {
         let bytes = literal.get_ref().as_bytes();
         if *self == Case::Ascii { bytes.to_ascii_lowercase() } else { bytes.to_vec() }
@@ -286,7 +287,7 @@ pub struct Span {
     pub close: Vec<Literal>,
     pub tag: Option<Tag>,
     pub fence: Option<Literal>,
-    /// It has no opener: a body of calls opens it.
+    /// Whether the span has no opener, but a body of calls opens it.
     pub bare: Option<Spanned<bool>>,
     #[serde(default, rename = "where")]
     pub place: Place,
@@ -308,7 +309,7 @@ pub struct Span {
     #[serde(default, rename = "call")]
     pub calls: Vec<Spanned<Call>>,
     pub sure: Option<Spanned<bool>>,
-    /// The family does not write this form by itself.
+    /// Whether the family does not write this form by itself.
     pub lenient: Option<Spanned<bool>>,
 }
 
@@ -317,7 +318,7 @@ impl Span {
         self.lenient.as_ref().is_some_and(|lenient| *lenient.get_ref())
     }
 
-    /// Returns whether it is thinking whose openers are words, with which an answer may begin too.
+    /// Returns whether the span is thinking whose openers are words, with which an answer may begin too.
     pub fn is_label(&self) -> bool {
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"'.,:/".contains(&byte);
         let openers = self.open.iter().flatten();
@@ -401,7 +402,7 @@ pub struct Thought {
     pub confidence: String,
 }
 
-/// The form of calls: the keys of all bodies, of which each body has some.
+/// The form of calls. These are the keys of all kinds of bodies; each kind has some of them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Call {
@@ -452,7 +453,7 @@ pub enum CallBody {
     Literal,
 }
 
-/// Where a call's id is: in members of these names, or in its head.
+/// The place of a call's id: in members of these names, or in the call's head.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "`id` is \"head\", or a list of members")]
 pub enum CallId {
@@ -466,7 +467,7 @@ pub enum HeadWord {
     Head,
 }
 
-/// How to read a value whose type is not known.
+/// The way to read a value whose type is not known.
 #[derive(Deserialize, PartialEq, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownType {
@@ -518,7 +519,7 @@ pub struct Route {
     pub channel: Channel,
     /// A whole header of this route, as the model writes it.
     pub write: Option<Literal>,
-    /// Calls may be in the body.
+    /// Whether calls may be in the body.
     #[serde(default = "Route::default_calls")]
     pub calls: bool,
 }

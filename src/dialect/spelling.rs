@@ -1,8 +1,8 @@
-//! The spellings of a pattern of `models` in the names of models. A pattern and a name may differ in separators alone, and the
-//! bytes around a separator in the pattern decide which ones. `build.rs` reads this file too, to make the table of all
-//! patterns.
+//! The spellings of a pattern of `models` in the names of models. A name may differ from a pattern only in separators; the
+//! bytes around a separator in the pattern decide which spellings are allowed. `build.rs` uses this file too, to make the table
+//! of all patterns.
 
-/// The bytes of patterns other than `*`, and `_`, which only names have.
+/// The bytes of patterns, except `*`; and `_`, which only names have.
 pub const BYTES: [u8; 41] = *b"abcdefghijklmnopqrstuvwxyz0123456789-_.:/";
 
 /// Returns a byte of a name in its canonical form: letters become lower case, and `\` becomes `/`.
@@ -10,7 +10,7 @@ pub const fn folded(byte: u8) -> u8 {
     if byte == b'\\' { b'/' } else { byte.to_ascii_lowercase() }
 }
 
-/// For each byte of a name, its place in `BYTES` from 1 on. 0: it is not there.
+/// For each byte of a name, its number in `BYTES`, counted from 1, or 0 if it is not in there.
 pub static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;
@@ -31,10 +31,10 @@ pub static CLASSES: [u8; 256] = {
 #[derive(Clone, Copy)]
 pub struct Symbol {
     byte: u8,
-    /// A `-` between a letter and a digit, which a name may leave out; a `.` between digits; a digit after a letter, before
-    /// which a name may have a dash.
+    /// Whether the spelling may vary: a `-` between a letter and a digit, which a name may leave out; a `.` between digits; a
+    /// digit after a letter, before which a name may have a dash.
     is_loose: bool,
-    /// A number ends here, without a condition on the text after it.
+    /// Set if a number ends here, without a condition on the text after it.
     pub end: Option<NumberEnd>,
 }
 
@@ -48,13 +48,13 @@ pub enum Taken {
     Read,
     /// The name leaves the symbol out.
     LeftOut,
-    /// A dash that only the name has. The symbol's own byte must follow.
+    /// The byte is a dash that only the name has. The symbol's own byte must follow.
     Dash,
     Differs,
 }
 
 impl Symbol {
-    /// Returns the symbol at a place of a pattern. None at a `*`, and at the end.
+    /// Returns the symbol at an index of a pattern, or `None` at a `*` and at the end.
     pub fn at(pattern: &[u8], at: usize) -> Option<Symbol> {
         let byte = *pattern.get(at).filter(|byte| **byte != b'*')?;
         if byte.is_ascii_lowercase() {
@@ -72,7 +72,7 @@ impl Symbol {
         Some(Symbol { byte, is_loose, end })
     }
 
-    /// Takes a byte of a name in lower case.
+    /// Compares the symbol with a byte of a name in lower case.
     pub fn take(self, next: u8) -> Taken {
         let is_dash = matches!(next, b'-' | b'_');
         let fits = match self.byte {
@@ -92,7 +92,7 @@ impl Symbol {
     }
 }
 
-/// Returns whether there is no condition on the text after a number.
+/// Returns whether a number may end here without a condition on the text after it.
 fn ends_here(rest: &[u8]) -> bool {
     matches!(rest, [] | [b'*', ..] | [b'-' | b'.' | b':', b'*', ..])
 }

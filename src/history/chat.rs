@@ -1,4 +1,5 @@
-//! Chat completions. The thinking of an assistant message is under one of several names, or in its content, if that is a list.
+//! Rewrites requests for chat completions. The thinking of an assistant message is under one of several names, or in the
+//! content, if that is a list.
 
 use super::json::{Fault, Object, Value};
 use super::made;
@@ -9,7 +10,7 @@ use crate::Dialect;
 use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, append_all, push};
 
-/// The names of members whose thinking is a string. If several have thinking, the first in this order counts.
+/// The names of members that have thinking as a string. If several have thinking, the first in this order counts.
 const NAMES: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 const DETAILS: &str = "reasoning_details";
@@ -36,7 +37,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
                 report.refused += 1;
             }
             report.changed += u64::from(edits.len() > before);
-            // Thinking that cannot be read matters only if it is to be moved.
+            // Thinking that cannot be read is only a problem if it is to be moved.
             let is_moved = !matches!(options.name, Name::AsIs | Name::ReasoningDetails);
             report.unread += u64::from(message.is_unread && message.is_kept && is_moved);
         }
@@ -44,27 +45,27 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
     Ok(())
 }
 
-/// An assistant message, and the places that have its thinking.
+/// An assistant message, and the places of its thinking.
 struct Message<'a> {
     object: &'a Object<'a>,
-    /// Whether its thinking stays in the request.
+    /// Whether the thinking stays in the request.
     is_kept: bool,
     /// The members under `NAMES` that are strings or `null`.
     strings: [Option<usize>; 3],
-    /// The member with details that can be read, and their text.
+    /// The position of `reasoning_details`, if they can be read, and their text.
     details: Option<(usize, Vec<u8>)>,
     /// The parts of the content, if it is a list.
     parts: Option<Vec<Part<'a>>>,
-    /// Whether it has thinking that cannot be read.
+    /// Whether the message has thinking that cannot be read.
     is_unread: bool,
 }
 
 /// A part of a content that is a list.
 struct Part<'a> {
     span: Span,
-    /// Its thinking.
+    /// The thinking of the part, if it is thinking.
     thinking: Option<Vec<u8>>,
-    /// Its text.
+    /// The text of the part, if it is text.
     text: Option<Value<'a>>,
 }
 
@@ -103,13 +104,12 @@ impl<'a> Message<'a> {
         self.object.members[at].value.string().unwrap_or_default()
     }
 
-    /// Returns the thinking of the parts that are thinking.
+    /// Returns the thinking in parts of the content.
     fn thinking_parts(&self) -> impl Iterator<Item = &[u8]> {
         self.parts.iter().flatten().filter_map(|part| part.thinking.as_deref())
     }
 
-    /// Returns the thinking of the message, which is empty if there is none. If there is thinking under the wanted name, that
-    /// counts first.
+    /// Returns the thinking of the message, or an empty text. Thinking under the wanted name has priority.
     fn thinking(&self, wanted: Option<usize>) -> Result<Vec<u8>, OutOfMemory> {
         let mut text = Vec::new();
         let mut order = wanted.into_iter().chain(0..NAMES.len()).filter_map(|name| self.strings[name]);
@@ -123,7 +123,7 @@ impl<'a> Message<'a> {
         Ok(text)
     }
 
-    /// Notes the changes of the message. Returns whether they could be made.
+    /// Notes the changes of the message. Returns whether they are possible.
     fn write(&self, options: &Options, edits: &mut Edits) -> Result<bool, OutOfMemory> {
         let wanted = match options.name {
             Name::ReasoningContent => Some(0),
@@ -149,14 +149,14 @@ impl<'a> Message<'a> {
         Ok(true)
     }
 
-    /// Returns whether a member is a place of thinking. If the thinking stays, only members that can be read count.
+    /// Returns whether a member has thinking. If the thinking stays, members that cannot be read do not count.
     fn is_place(&self, at: usize) -> bool {
         let is_read = self.strings.contains(&Some(at)) || self.details.as_ref().is_some_and(|(place, _)| *place == at);
         let is_at = |name: &str| self.object.find(name) == Some(at);
         is_read || !self.is_kept && NAMES.into_iter().chain([DETAILS]).any(is_at)
     }
 
-    /// Returns whether a place of thinking is empty.
+    /// Returns whether a member with thinking is empty.
     fn is_empty(&self, at: usize) -> bool {
         match &self.details {
             Some((details, text)) if *details == at => text.is_empty(),
@@ -173,7 +173,7 @@ impl<'a> Message<'a> {
         edits.remove(&spans, is_removed)
     }
 
-    /// Removes the parts that are thinking. If the content consists only of these, it becomes an empty string.
+    /// Removes the parts that are thinking. If no other part is left, the content becomes an empty string.
     fn remove_parts(&self, edits: &mut Edits) -> Result<(), OutOfMemory> {
         let Some(parts) = self.parts.as_ref().filter(|_| self.thinking_parts().next().is_some()) else {
             return Ok(());
@@ -187,7 +187,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Writes a message whose thinking is removed, or that has none.
+    /// Notes the changes of a message without thinking, or whose thinking is removed.
     fn write_missing(&self, wanted: Option<usize>, missing: Missing, edits: &mut Edits) -> Result<(), OutOfMemory> {
         if !self.is_kept || missing == Missing::Remove || wanted.is_some() {
             self.remove_parts(edits)?;
@@ -197,7 +197,7 @@ impl<'a> Message<'a> {
             (Missing::Remove, _) => self.remove(edits, |at| self.is_place(at)),
             (_, None) => self.remove(edits, |at| self.is_place(at) && !self.is_empty(at)),
             (_, Some(wanted)) => {
-                // Empty thinking is kept under the wanted name, and nowhere else.
+                // Empty thinking is kept only under the wanted name.
                 let is_empty = |at: &usize| self.is_empty(*at);
                 let own = self.strings[wanted].filter(is_empty);
                 let place = own.or_else(|| self.strings.into_iter().flatten().find(is_empty));
@@ -209,13 +209,13 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Writes thinking under a name, and removes it everywhere else.
+    /// Writes thinking under a name, and removes it from all other places.
     fn write_under(&self, wanted: usize, thinking: &[u8], edits: &mut Edits) -> Result<(), OutOfMemory> {
         self.remove_parts(edits)?;
         self.put(wanted, thinking, edits)
     }
 
-    /// Puts thinking, or an empty string, under a name. If there is a member with this name already, it keeps its place.
+    /// Writes thinking, or an empty string, under a name. An existing member with this name keeps its place.
     fn put(&self, wanted: usize, thinking: &[u8], edits: &mut Edits) -> Result<(), OutOfMemory> {
         let own = self.strings[wanted];
         let same = |at: &usize| self.raw(*at) == thinking;
@@ -239,7 +239,7 @@ impl<'a> Message<'a> {
         edits.put(self.object.members[at].key.clone(), &[b"\"", NAMES[wanted].as_bytes(), b"\""])
     }
 
-    /// Inserts a member after the last one that stays. There is at least one such member: the role.
+    /// Inserts a member after the last member that stays. At least the role stays.
     fn insert(&self, name: &str, value: [&[u8]; 3], edits: &mut Edits) -> Result<(), OutOfMemory> {
         let members = &self.object.members;
         let end = (0..members.len()).rfind(|&at| !self.is_place(at)).map(|at| members[at].value.span.end);
@@ -250,7 +250,7 @@ impl<'a> Message<'a> {
     fn write_details(&self, thinking: &[u8], edits: &mut Edits) -> Result<(), OutOfMemory> {
         self.remove_parts(edits)?;
         let own = self.details.as_ref().filter(|(_, text)| !text.is_empty()).map(|(at, _)| *at);
-        // Details that are not read are the server's own, and contain all of the thinking.
+        // Details that cannot be read are the server's own and contain all of the thinking, so they are kept.
         if own.is_none() && !(self.object.has(DETAILS) && self.details.is_none()) {
             let open = b"[{\"type\":\"reasoning.text\",\"text\":\"";
             self.insert(DETAILS, [open, thinking, b"\"}]"], edits)?;
@@ -285,7 +285,7 @@ impl<'a> Message<'a> {
     /// Writes thinking into the text. Returns whether that can be done.
     fn write_text(&self, dialect: &Dialect, thinking: &[u8], edits: &mut Edits) -> Result<bool, OutOfMemory> {
         let first = self.parts.iter().flatten().find(|part| part.thinking.is_none());
-        // The text that the thinking goes into.
+        // The string that gets the thinking.
         let place = match &self.parts {
             None => self.object.get("content"),
             Some(_) => first.and_then(|part| part.text.as_ref()),
@@ -314,7 +314,7 @@ impl<'a> Message<'a> {
 /// The beginning of a part of text.
 const TEXT: &[u8] = b"{\"type\":\"text\",\"text\":\"";
 
-/// Returns the inside of a `content` that is a string; nothing for `null`.
+/// Returns the inside of a `content` that is a string, or an empty text for `null`.
 fn text_of<'a>(content: &Value<'a>) -> Option<&'a [u8]> {
     if content.is_null() { Some(b"") } else { content.string() }
 }

@@ -1,4 +1,4 @@
-//! Objects and lists of a body that is known to be JSON, as ranges: parts that are not rewritten must stay unchanged.
+//! Reads objects and lists of a body that is known to be JSON, as ranges, so that parts that are not rewritten stay unchanged.
 
 use twox_hash::XxHash3_64;
 
@@ -8,7 +8,7 @@ use crate::memory::{self, OutOfMemory, push};
 
 /// The reason why a body is not rewritten.
 pub enum Fault {
-    /// The body passes unchanged.
+    /// The body is returned unchanged, with this outcome.
     Outcome(Outcome),
     OutOfMemory,
 }
@@ -27,7 +27,7 @@ pub struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Returns the first byte, which says what kind of value it is.
+    /// Returns the first byte, which shows the type of the value.
     fn first(&self) -> u8 {
         self.body[self.span.start]
     }
@@ -66,7 +66,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A member of an object. Its span is that of key and value.
+/// A member of an object. Its span includes key and value.
 #[derive(Clone, Debug)]
 pub struct Member<'a> {
     pub key: Span,
@@ -128,7 +128,7 @@ impl<'a> Object<'a> {
         self.get(wanted).is_some_and(|value| value.is(word))
     }
 
-    /// Returns whether there is such a member, with another value than `null`.
+    /// Returns whether there is a member of this name with a value other than `null`.
     pub fn has(&self, wanted: &str) -> bool {
         self.get(wanted).is_some_and(|value| !value.is_null())
     }
@@ -139,7 +139,7 @@ fn hash(raw: &[u8]) -> memory::Result<u64> {
     if raw.contains(&b'\\') { Ok(XxHash3_64::oneshot(&decode(raw)?)) } else { Ok(XxHash3_64::oneshot(raw)) }
 }
 
-/// Returns the text of a string, from its inside.
+/// Decodes the inside of a string.
 pub fn decode(raw: &[u8]) -> memory::Result<Vec<u8>> {
     let mut text = Vec::new();
     append_decoded(&mut text, raw)?;

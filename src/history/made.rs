@@ -1,12 +1,12 @@
-//! The marks of blocks and items that a rewriter made. They are labels and prove nothing: anybody can write them, so no decision
-//! about trust may depend on them.
+//! Recognises blocks and items that a rewriter made, by labels. A label proves nothing: anybody can write it, so no decision
+//! about trust may depend on it.
 
 use super::json::Object;
 
-/// The beginning of the signature of a made block, if it has a label.
+/// The beginning of the signature in a labelled block.
 const SIGNATURE: &[u8] = b"aside:1:";
 
-/// The beginning of the id of a made reasoning item, which is followed by the id of the message or by a label.
+/// The beginnings of ids of reasoning items that a rewriter made: the rest is the id of the message, or a label.
 const REASONING: [&[u8]; 2] = [b"rs_msg_", b"rs_aside_1_"];
 
 /// Returns whether a thinking block has no signature of a server.
@@ -26,7 +26,8 @@ pub fn has_made_id(item: &Object<'_>, thoughts: &[&[u8]]) -> bool {
         return call.is_some_and(|call| id.strip_prefix(b"fc_") == Some(call));
     }
     if item.says("type", "message") {
-        // The second message that was made from one message, after its thinking: `msg_1_2` after `rs_msg_1_2`.
+        // A second message that was made from one message of the server has a number in its id, like the reasoning item before
+        // it: `msg_1_2` and `rs_msg_1_2`.
         let digits = id.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let base = id[..id.len() - digits].strip_suffix(b"_").filter(|base| digits > 0 && base.contains(&b'_'));
         let is_of = |thought: &&[u8]| own_part(thought).cmp(id);
@@ -36,7 +37,7 @@ pub fn has_made_id(item: &Object<'_>, thoughts: &[&[u8]]) -> bool {
     is_of_item && REASONING.iter().any(|prefix| id.starts_with(prefix))
 }
 
-/// Returns the text after the prefix of a reasoning item's id: the id of its message, if the item was made.
+/// Returns the text after the prefix of a reasoning item's id. For an item that a rewriter made, that is the id of its message.
 pub fn own_part(id: &[u8]) -> &[u8] {
     id.strip_prefix(b"rs_aside_1_").or_else(|| id.strip_prefix(b"rs_")).unwrap_or_default()
 }

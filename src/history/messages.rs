@@ -1,4 +1,4 @@
-//! Anthropic Messages. The thinking of an assistant message is in blocks of its content.
+//! Rewrites requests of Anthropic Messages. The thinking of an assistant message is in blocks of its content.
 
 use super::json::{Fault, Object, Value};
 use super::made;
@@ -28,7 +28,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
     }
     let last_user = read.iter().rposition(|message| message.is_user);
     let kept = Kept::new(options.turns, last_user);
-    // The server checks the thinking of this message.
+    // The last assistant message after the user's last message. The server checks its thinking.
     let last =
         read.iter().rposition(|message| message.is_assistant).filter(|&at| last_user.is_none_or(|user| at > user));
     let mut is_removed = Vec::new();
@@ -52,7 +52,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
     Ok(edits.remove(&spans, |at| is_removed[at])?)
 }
 
-/// Turns thinking off in a request that would be refused otherwise. Returns whether it was on.
+/// Turns thinking off in a request that the server would otherwise refuse. Returns whether it was on.
 fn turn_off(body: &Object<'_>, edits: &mut Edits) -> Result<bool, Fault> {
     let Some(thinking) = body.get("thinking") else { return Ok(false) };
     let is_on = thinking.object()?.is_some_and(|thinking| thinking.says("type", "enabled"));
@@ -62,18 +62,18 @@ fn turn_off(body: &Object<'_>, edits: &mut Edits) -> Result<bool, Fault> {
     Ok(is_on)
 }
 
-/// The outcome for a message, besides its changes.
+/// The outcome for a message, in addition to its edits.
 #[derive(Default)]
 struct Change {
     /// Whether nothing is left of the message.
     is_removed: bool,
-    /// Whether it began with thinking, and no longer does.
+    /// Whether the message began with thinking, and no longer does.
     loses_first: bool,
 }
 
 struct Message<'a> {
     is_assistant: bool,
-    /// Whether it contains something besides the results of tools.
+    /// Whether the message has anything other than results of tools.
     is_user: bool,
     content: Option<Value<'a>>,
     /// The blocks of the content, if it is a list.
@@ -124,7 +124,8 @@ impl<'a> Message<'a> {
         edits: &mut Edits,
         report: &mut Report,
     ) -> Result<Change, OutOfMemory> {
-        // A server that checks signatures refuses an empty block; and if thinking is written as text, no block is missing.
+        // No empty block is added for a server that checks signatures, which would refuse it, or if thinking is written as
+        // text.
         let is_text = matches!(options.name, Name::Text(_));
         let has_empty = options.missing == Missing::Empty && options.made == Made::Keep && !is_text;
         let Some(blocks) = &self.blocks else {
@@ -172,7 +173,7 @@ impl<'a> Message<'a> {
         Ok(Change { is_removed: first.is_none() && !blocks.is_empty(), loses_first })
     }
 
-    /// Writes an empty thinking block before the first block that is left, or before the text.
+    /// Writes an empty thinking block before the first remaining block, or before the text.
     fn write_empty(&self, first: Option<usize>, edits: &mut Edits) -> Result<(), OutOfMemory> {
         let Some(content) = &self.content else { return Ok(()) };
         match (&self.blocks, content.string()) {
@@ -208,8 +209,8 @@ fn kind<'a>(value: &Value<'a>) -> Result<Kind<'a>, Fault> {
     Ok(if object.says("type", "tool_result") { Kind::Result } else { Kind::Other })
 }
 
-/// Writes each unsigned thinking into the text block that follows it, or into a new one. Returns whether all thinking can be
-/// written.
+/// Writes each block of unsigned thinking into the text block that follows it, or into a new one. Returns whether all thinking
+/// can be written.
 fn write_text(
     blocks: &[Block<'_>],
     dialect: &Dialect,

@@ -1,8 +1,8 @@
-//! The way back: the thinking in the history of a request, under the name that the server reads.
+//! Rewrites the thinking in the history of a request, so that it is under the name that the server reads.
 //!
-//! A model that thinks between its tool calls needs that thinking again in the next request. Clients send it back under the name
-//! under which they got it. A server may read another name, ignore this one, or refuse the request. [`rewrite`] takes the body of
-//! one request and returns it with the thinking of earlier turns where the server reads it. Everything else stays unchanged, byte
+//! A model that thinks between its tool calls needs that thinking again in the next request. Clients send it back under the
+//! name under which they got it. A server may read another name, ignore this one, or refuse the request. [`rewrite`] returns
+//! the body of a request with the thinking of earlier turns where the server reads it. Everything else stays unchanged, byte
 //! for byte.
 //!
 //! ```
@@ -18,8 +18,8 @@
 //!
 //! Files describe the input of each server: see [`Server`].
 
-// `json` reads objects and lists as ranges. `chat`, `messages` and `responses` decide the changes to a request of their format.
-// They share `thinking`, and do not depend on one another. `server` reads the files of `servers/`.
+// `json` reads objects and lists as ranges. `chat`, `messages` and `responses` each decide the changes to a request of one
+// format. They share `thinking`, and do not depend on one another. `server` reads the files of `servers/`.
 
 mod chat;
 mod json;
@@ -66,10 +66,10 @@ impl From<OutOfMemory> for RewriteError {
 /// Rewrites the body of a request, and returns a report. A body that is not read is returned unchanged; [`Report::outcome`] states
 /// the reason.
 ///
-/// Rewriting a body that was rewritten changes nothing. With [`Turns::All`], a message is rewritten in the same way in every
-/// later request, so that the server finds its prompt in its cache.
+/// Rewriting a rewritten body changes nothing. With [`Turns::All`], a message is rewritten in the same way in every later
+/// request, so that the server finds the prompt in its cache.
 ///
-/// The new body may have another length: the host writes `Content-Length` again, and any digest or signature of the body.
+/// The new body may have another length: the host must set `Content-Length` again, and any digest or signature of the body.
 ///
 /// # Errors
 ///

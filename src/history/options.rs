@@ -26,7 +26,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format of the requests to a path, which may have a query.
+    /// Returns the format of requests to this path, which may have a query.
     #[doc(alias = "aside_history_format")]
     #[must_use]
     pub fn of_path(path: impl AsRef<[u8]>) -> Option<Format> {
@@ -41,7 +41,7 @@ impl Format {
     }
 }
 
-/// The place of the thinking of an earlier turn in its message. A name that the format does not have changes nothing.
+/// The place in a message for the thinking of an earlier turn. A place that the request's format does not have changes nothing.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Name {
@@ -63,13 +63,13 @@ pub enum Name {
     /// Responses: the `summary` of a reasoning item, as `summary_text`.
     Summary,
     /// All formats: the text of the message, with the markers of this dialect, as [`Dialect::join`] writes them. If `join`
-    /// refuses that, because a part has text that would be read as a marker, the message stays unchanged, and
-    /// [`Report::refused`](super::Report::refused) counts it. It refuses all messages of a dialect whose messages begin with a
-    /// header, such as `harmony`.
+    /// refuses a message, because a part has text that would be read as a marker, the message stays unchanged, and
+    /// [`Report::refused`](super::Report::refused) counts it. For dialects with headers, such as `harmony`, all messages are
+    /// refused.
     ///
-    /// Content that is `null` or missing becomes a text. In a content that is a list, the thinking goes into the first part, if
-    /// that is text, or into a new one before it. In Responses, it goes into the assistant message that follows, or into a new
-    /// one. Only thinking without a signature is moved there.
+    /// Content that is `null` or missing becomes a text. If the content is a list, the thinking is put into its first part, if
+    /// that is text, or into a new part before it. In Responses, it is put into the assistant message that follows, or into a
+    /// new one. Signed thinking is not moved.
     Text(Dialect),
 }
 
@@ -82,44 +82,44 @@ pub enum Turns {
     /// All turns.
     #[default]
     All = 0,
-    /// The turns since the last message of the user, which is the current loop of tool calls. Many chat templates keep the same
-    /// turns. In Messages, a message of the user with results of tools alone is part of that loop.
+    /// The turns since the last message of the user, which are the current loop of tool calls. Many chat templates keep the
+    /// same turns. In Messages, a user's message with only results of tools is part of that loop.
     SinceUser = 1,
-    /// None: all thinking is removed.
+    /// No turn: all thinking is removed.
     None = 2,
 }
 
-/// The change to an assistant message without thinking. Thinking is missing if there is none, if it is `null` or empty, and if it
-/// belongs to a turn whose thinking is removed.
+/// The change to an assistant message without thinking: with none, with `null` or empty thinking, or with thinking that is
+/// removed because of its turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Missing {
-    /// None: existing thinking stays.
+    /// The message stays unchanged.
     #[default]
     Leave = 0,
-    /// An empty string under [`Name::ReasoningContent`], [`Name::Reasoning`] or [`Name::Thinking`]; in Messages, an empty
-    /// thinking block at the beginning. There is no other place for it.
+    /// Empty thinking is added: an empty string under [`Name::ReasoningContent`], [`Name::Reasoning`] or [`Name::Thinking`]; in
+    /// Messages, an empty thinking block at the beginning. Under other names, nothing is added.
     Empty = 1,
-    /// The member, block or item of empty thinking is removed.
+    /// The member, block or item with empty thinking is removed.
     Remove = 2,
 }
 
-/// The treatment of blocks and items that a [`Rewriter`](crate::sse::Rewriter) made in an earlier answer, or another program in the
-/// same way: the server that gets the request did not make them.
+/// The treatment of blocks and items that the server did not make, but a [`Rewriter`](crate::sse::Rewriter), or a similar
+/// program, in an earlier answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Made {
-    /// They stay unchanged.
+    /// The blocks and items stay unchanged.
     #[default]
     Keep = 0,
-    /// For servers that check them. In Messages, thinking blocks with no signature, an empty one, or one that begins with
-    /// `aside:1:` are removed. If the last assistant message of a loop of tool calls loses the thinking that it begins with,
-    /// and the request says `"thinking": {"type": "enabled"}`, that becomes `{"type":"disabled"}`: the server would refuse the
-    /// request. In Responses, made items lose their `id`, and references to them are removed.
+    /// They are removed, for servers that check them. In Messages, these are thinking blocks whose signature is missing, empty,
+    /// or begins with `aside:1:`. If the last assistant message of a loop of tool calls thereby loses thinking at its
+    /// beginning, and the request has `"thinking": {"type": "enabled"}`, that becomes `{"type":"disabled"}`, because the server
+    /// would refuse the request. In Responses, the items stay but lose their `id`, and references to them are removed.
     Remove = 1,
 }
 

@@ -4,20 +4,21 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Whether the body was read, or why it was not.
+    /// Whether the body was read, and the reason if it was not.
     pub outcome: Outcome,
     /// The number of messages, or items of Responses, that were changed or removed.
     pub changed: u64,
-    /// The number of messages, or items, that have thinking that cannot be written into their text. It stays where it is, unless
-    /// [`Made::Remove`](super::Made::Remove) removes it. See [`Name::Text`](super::Name::Text).
+    /// The number of messages, or items, whose thinking cannot be written into their text. That thinking stays at its place,
+    /// unless [`Made::Remove`](super::Made::Remove) removes it. See [`Name::Text`](super::Name::Text).
     pub refused: u64,
-    /// The number of messages that have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
+    /// The number of messages with thinking in an unknown form, or that is signed or encrypted. That thinking stays at its
+    /// place.
     pub unread: u64,
     /// Whether thinking was turned off in the request. See [`Made::Remove`](super::Made::Remove).
     pub thinking_off: bool,
 }
 
-/// Whether the body of a request was read, or why it was returned unchanged.
+/// Whether the body of a request was read, and the reason if it was not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u32)]
@@ -31,9 +32,8 @@ pub enum Outcome {
     NotUtf8 = 2,
     /// The body is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
     NotRequest = 3,
-    /// A member occurs twice in the body, in a message, in an item, or in a part of one. Servers differ in which of the two they
-    /// read.
+    /// The body, a message, an item or a part has a member twice. Servers differ in which of the two they read.
     Repeated = 4,
-    /// The server has the history: the request has `previous_response_id` or `conversation`.
+    /// The history is stored at the server: the request has `previous_response_id` or `conversation`.
     Stored = 5,
 }

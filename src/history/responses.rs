@@ -1,4 +1,5 @@
-//! OpenAI Responses. The thinking of an earlier turn is an item, before the message or the call that it belongs to.
+//! Rewrites requests of OpenAI Responses. The thinking of an earlier turn is an item before the message or the call that it
+//! belongs to.
 
 use super::json::{Fault, Object, Value};
 use super::made;
@@ -16,7 +17,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
     }
     let Some(input) = body.get("input") else { return Err(Fault::Outcome(Outcome::NotRequest)) };
     let Some(values) = input.list()? else {
-        // A text has no history.
+        // An input that is a text has no history.
         return input.string().map(|_| ()).ok_or(Fault::Outcome(Outcome::NotRequest));
     };
     let mut items = Vec::new();
@@ -46,9 +47,9 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
 struct Item<'a> {
     span: Span,
     object: Option<Object<'a>>,
-    /// Its thinking, if it is a reasoning item that can be read.
+    /// The thinking of the item, if it is a reasoning item that can be read.
     thinking: Option<Vec<u8>>,
-    /// The text of its first part, if it is a message of the assistant.
+    /// The text of the item's first part, if it is a message of the assistant.
     text: Option<Value<'a>>,
 }
 
@@ -116,8 +117,8 @@ impl<'a> Item<'a> {
         Ok(false)
     }
 
-    /// Writes thinking into the message that follows, or as one. Returns whether the item is removed, or `None` if the thinking
-    /// cannot be written as text.
+    /// Writes the thinking of an item into the message that follows, or as a message. Returns whether the item is removed, or
+    /// `None` if the thinking cannot be written as text.
     fn write_text(
         &self,
         dialect: &Dialect,
@@ -157,7 +158,7 @@ fn thinking(item: &Object<'_>) -> Result<Option<Vec<u8>>, Fault> {
     Ok(Some(if content.is_empty() { summary } else { content }))
 }
 
-/// Returns the texts of a member, joined, or `None` if they are not known.
+/// Returns the texts of a member, joined, or `None` if a part is of another type.
 fn texts(item: &Object<'_>, (name, kind): Place) -> Result<Option<Vec<u8>>, Fault> {
     let mut text = Vec::new();
     let Some(value) = item.get(name).filter(|value| !value.is_null()) else { return Ok(Some(text)) };
@@ -170,7 +171,7 @@ fn texts(item: &Object<'_>, (name, kind): Place) -> Result<Option<Vec<u8>>, Faul
     Ok(Some(text))
 }
 
-/// Returns the text of a message that is a string, or that of its first part.
+/// Returns the content of a message if it is a string, or the text of its first part.
 fn text<'a>(message: &Object<'a>) -> Result<Option<Value<'a>>, Fault> {
     let Some(content) = message.get("content") else { return Ok(None) };
     if content.string().is_some() {
@@ -182,8 +183,8 @@ fn text<'a>(message: &Object<'a>) -> Result<Option<Value<'a>>, Fault> {
     Ok(text.and_then(|part| part.get("text").filter(|text| text.string().is_some()).cloned()))
 }
 
-/// Moves the thinking of an item from one of its members to the other, if it is not there already. The one that it leaves stays
-/// an empty list: an item without a `summary` is refused.
+/// Moves the thinking of an item from its member `from` to its member `to`, unless `to` has some already. `from` becomes an
+/// empty list, because an item without a `summary` is refused.
 fn move_text(item: &Object<'_>, to: Place, from: Place, text: &[u8], edits: &mut Edits) -> Result<(), OutOfMemory> {
     let is_empty = |name: &str| item.get(name).is_none_or(|value| value.is_null() || is_empty_list(value));
     if text.is_empty() || !is_empty(to.0) {
@@ -194,7 +195,7 @@ fn move_text(item: &Object<'_>, to: Place, from: Place, text: &[u8], edits: &mut
     match item.get(to.0) {
         Some(value) => edits.put(value.span.clone(), &[&list])?,
         None => {
-            // It has the other one, at least.
+            // The item has `content` or `summary`, so it is not empty.
             let end = item.members.last().map_or(0, |member| member.value.span.end);
             edits.put(end..end, &[b",\"", to.0.as_bytes(), b"\":", &list])?;
         }

@@ -1,4 +1,5 @@
-//! The parts of a request's history that servers read and refuse: the files of `servers/`, and those of a host.
+//! Reads files that describe which parts of a request's history a server reads or refuses: the files of `servers/`, and a
+//! host's own.
 
 use std::fmt;
 
@@ -23,7 +24,7 @@ struct Entry {
 
 include!(concat!(env!("OUT_DIR"), "/servers.rs"));
 
-/// The parts of a request's history that a server reads and refuses, for each format that it serves.
+/// The parts of a request's history that a server reads or refuses, for each format of the server.
 ///
 /// ```
 /// use aside::history::{Format, Server, rewrite};
@@ -51,7 +52,7 @@ impl Server {
     pub fn find(name: &str) -> Result<Server, UnknownServer> {
         let unknown = || UnknownServer { name: name.chars().take(64).collect() };
         let entry = SERVERS.iter().find(|entry| entry.name == name).ok_or_else(unknown)?;
-        // The tests load all of them.
+        // This cannot fail: the tests load all files.
         Server::load(entry.text).map_err(|_| unknown())
     }
 
@@ -61,13 +62,13 @@ impl Server {
         SERVERS.iter().map(|entry| entry.name)
     }
 
-    /// Returns the name of a built-in server, by its place in `names`.
+    /// Returns the name of a built-in server, by its index in `names`.
     #[cfg(feature = "c-api")]
     pub(crate) fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
         SERVERS.get(index).map(|entry| entry.c_name)
     }
 
-    /// Reads a server file. The form of its `[[example]]`s is checked, but they are not run.
+    /// Reads a server file. Its `[[example]]`s are checked for their form, but not run.
     ///
     /// # Errors
     ///
@@ -92,7 +93,7 @@ impl Server {
         Ok(Server { name: file.name.into(), options })
     }
 
-    /// Returns the server's name, as it is in the file.
+    /// Returns the server's name from its file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -124,7 +125,7 @@ impl fmt::Display for UnknownServer {
 
 impl std::error::Error for UnknownServer {}
 
-/// The file's shape.
+/// The content of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -143,7 +144,7 @@ struct File {
 #[serde(deny_unknown_fields, remote = "Self")]
 struct Requests {
     name: Option<Spanned<NameWord>>,
-    /// The dialect whose markers the text gets.
+    /// The dialect whose markers are used if the thinking is put into the text.
     dialect: Option<Spanned<String>>,
     #[serde(default)]
     turns: Turns,
@@ -151,7 +152,7 @@ struct Requests {
     missing: Missing,
     #[serde(default)]
     made: Made,
-    /// The sources, each with its statement.
+    /// The sources of these facts, each with its statement.
     #[allow(dead_code)]
     sources: Vec<String>,
 }

@@ -18,7 +18,7 @@ impl Kept {
         Kept { turns, last_user }
     }
 
-    /// Returns whether the thinking of the message at this place stays.
+    /// Returns whether the thinking of the message with this index stays.
     pub fn keeps(&self, at: usize) -> bool {
         match self.turns {
             Turns::All => true,
@@ -28,14 +28,14 @@ impl Kept {
     }
 }
 
-/// Returns the inside of a string that has thinking and content with the markers of a dialect, or `None` if these cannot be
-/// read back. Both are the insides of strings.
+/// Joins thinking and content, with the markers of a dialect, or returns `None` if the text cannot be read back. All texts are
+/// insides of JSON strings.
 pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8]) -> Result<Option<Vec<u8>>, OutOfMemory> {
-    // In a dialect with headers, a text has no place for thinking, because thinking is a separate message.
+    // In a dialect with headers, thinking is a separate message, so it cannot be part of a text.
     if dialect.start() == Start::Header {
         return Ok(None);
     }
-    // A turn in a history is whole, even if the prompt opens the thinking of the turn that the model writes next.
+    // A turn in a history includes its opener, even if the prompt has the opener for the next turn.
     let options = JoinOptions::new().start(Start::Channel(Channel::Content));
     match dialect.join(decode(thinking)?, decode(content)?, &options) {
         Ok(text) => {
@@ -48,7 +48,7 @@ pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8]) -> Result<Option
     }
 }
 
-/// Adds the inside of a string to another, with a blank line between them.
+/// Adds the inside of one string to that of another, with a blank line between them.
 pub fn add_text(text: &mut Vec<u8>, more: &[u8]) -> Result<(), OutOfMemory> {
     let between: &[u8] = if text.is_empty() || more.is_empty() { b"" } else { b"\\n\\n" };
     append_all(text, &[between, more])

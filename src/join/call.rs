@@ -1,5 +1,5 @@
-//! Calls as a model of the dialect writes them: opener, the first table's form, closer. The scanner is asked whether they are
-//! read back as they are.
+//! Writes calls as a model of the dialect writes them: an opener, calls in the form of the first table, a closer. A scanner
+//! checks that they are read back unchanged.
 
 use std::ops::Range;
 
@@ -40,13 +40,13 @@ impl<'a> JoinCall<'a> {
         JoinCall { name, arguments, id: None }
     }
 
-    /// Sets the call's id. It is written where the dialect has a place for one.
+    /// Sets the call's id, which is written if the dialect has a place for ids.
     pub fn id(self, id: impl Into<Option<&'a str>>) -> JoinCall<'a> {
         JoinCall { id: id.into(), ..self }
     }
 }
 
-/// Writes calls, and reads them back.
+/// Writes calls, and checks that they are read back unchanged.
 pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinError> {
     let compiled = &*dialect.compiled;
     if calls.is_empty() {
@@ -68,7 +68,7 @@ pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinErro
     }
 }
 
-/// Writes calls by a table of a region, which has this number.
+/// Writes calls by the table with this number of a region.
 pub fn write_by(
     block: &CallBlock,
     number: usize,
@@ -81,7 +81,7 @@ pub fn write_by(
     Ok(WrittenCalls { text: writer.text, arguments: writer.arguments })
 }
 
-/// Calls as they are written, and the place of the last one's arguments.
+/// Written calls, and the range of the last call's arguments.
 pub struct WrittenCalls {
     pub text: Text,
     pub arguments: Range<usize>,
@@ -96,7 +96,7 @@ pub fn tables<'a>(compiled: &'a Compiled, block: &CallBlock) -> &'a [CallTable] 
     compiled.calls(region).map_or(&[], |calls| &calls.tables)
 }
 
-/// Says which part of which call a byte belongs to that is misread.
+/// Returns the error for a misread byte: the call and the part of it that the byte belongs to.
 fn blame(text: &Text, table: &CallTable, at: usize) -> JoinError {
     let call = text.calls.partition_point(|&begin| begin <= at).saturating_sub(1);
     let from = text.calls[call];
@@ -136,7 +136,7 @@ fn blame(text: &Text, table: &CallTable, at: usize) -> JoinError {
 
 struct Writer<'a> {
     text: Text,
-    /// The place of the last call's arguments.
+    /// The range of the last call's arguments.
     arguments: Range<usize>,
     block: &'a CallBlock,
     table: &'a CallTable,
@@ -149,7 +149,7 @@ impl Writer<'_> {
         let (block, table) = (self.block, self.table);
         let is_list = matches!(&table.body, BodyRule::Literal(rule) if rule.is_list);
         let is_bare = table.begin.is_empty() && matches!(table.body, BodyRule::Object(_) | BodyRule::Literal(_));
-        // Each call gets a separate region, unless something else separates them, or nothing would end the region.
+        // Each call gets a separate region, unless the calls are separated otherwise, or the region has no closer.
         let is_shared = block.name.is_none() && (is_list || !table.end.is_empty() || block.close.is_empty());
         let is_bracketed = is_list || is_bare && is_shared && calls.len() > 1 && !block.open.ends_with(b"[");
         let opens_call = !table.begin.is_empty() && block.open.ends_with(&table.begin);
@@ -187,7 +187,7 @@ impl Writer<'_> {
         Ok(self.text.mark(&open[*at..])?)
     }
 
-    /// Writes the prefix that is removed from a name, if the name would not be read verbatim without it.
+    /// Writes a prefix that reading removes, if the name would not be read verbatim without it.
     fn prefix(&mut self, name: &str) -> Result<(), JoinError> {
         let head = &self.table.head;
         let is_needed = head.needs_prefix || head.prefixes.iter().any(|prefix| name.as_bytes().starts_with(prefix));
@@ -325,7 +325,7 @@ impl Writer<'_> {
         Ok(self.text.mark(&head.end)?)
     }
 
-    /// Writes a head that is the id: with the name in it, perhaps a prefix before and a number after.
+    /// Writes a head that is the id. The name is part of the id, perhaps with a prefix before it and a number after it.
     fn head_that_is_id(&mut self, index: usize, call: &JoinCall<'_>) -> Result<(), JoinError> {
         let Some(id) = call.id else {
             let prefix = self.table.head.prefixes.first().map_or(&b""[..], |prefix| prefix);
@@ -334,7 +334,7 @@ impl Writer<'_> {
             self.text.part(Role::Id, format!(":{index}").as_bytes())?;
             return Ok(());
         };
-        // Digits after a colon are not of the name.
+        // A colon with digits at the end is not part of the name.
         let number = id.trim_end_matches(|character: char| character.is_ascii_digit());
         let stem = number.strip_suffix(':').unwrap_or(id);
         let Some(before) = stem.strip_suffix(call.name).or_else(|| id.strip_suffix(call.name)) else {

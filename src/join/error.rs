@@ -1,10 +1,10 @@
-//! Why a text cannot be joined, for a host that shows it or acts on it.
+//! The reasons why a text cannot be joined, for a host that shows them or acts on them.
 
 use std::{collections::TryReserveError, fmt};
 
 use crate::{channel::Channel, memory::OutOfMemory, scanner::Error};
 
-/// Why a text cannot be joined or escaped.
+/// The reason why a text cannot be joined or escaped.
 ///
 /// ```
 /// use aside::{Channel, Dialect, JoinError, JoinOptions};
@@ -16,15 +16,15 @@ use crate::{channel::Channel, memory::OutOfMemory, scanner::Error};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// A part would not split back into the same.
+    /// A part would not be split back into the same text.
     Marker {
-        /// `Thinking` or `Content`.
+        /// The part: `Thinking` or `Content`.
         part: Channel,
         /// The index in the part of the first byte that would be read as something else, such as a marker or framing. It is
         /// the part's length if the marker after the part would not be read as one.
         offset: usize,
     },
-    /// A call would not be read back as it is.
+    /// A call would not be read back unchanged.
     Call {
         /// The index of the call.
         call: usize,
@@ -33,9 +33,9 @@ pub enum JoinError {
         /// The fault of the call.
         fault: CallFault,
     },
-    /// The dialect does not say how a text of this channel, or one that starts inside this channel, is written.
+    /// The dialect does not describe how text of this channel, or a text that starts inside this channel, is written.
     NotWritten(Channel),
-    /// This marker of the dialect cannot be broken: it is a single character, or has U+200B in it.
+    /// This marker of the dialect cannot be broken by escaping: it is a single character, or contains U+200B.
     Unbreakable(Box<str>),
     /// The dialect has no span of the channel to start in, or no headers.
     NoSuchStart,
@@ -59,28 +59,28 @@ pub enum CallPart {
     Value(Box<str>),
 }
 
-/// The fault of a part of a call. Offsets are bytes of the part as it is written: for a string, of its text if the dialect
-/// writes strings verbatim.
+/// The fault of a part of a call. Offsets count bytes of the part as it is written. If the dialect writes strings verbatim,
+/// that is the text of a string without quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallFault {
-    /// It is not a JSON object.
+    /// The part is not a JSON object.
     NotObject,
-    /// It has half of a surrogate pair, which JSON can write and UTF-8 cannot.
+    /// The part has half of a surrogate pair, which can be written in JSON but not in UTF-8.
     Surrogate,
-    /// It has the text that ends a value.
+    /// The part has the text that ends a value.
     Closer {
-        /// Where that text begins.
+        /// The beginning of that text.
         offset: usize,
     },
-    /// It has text that ends a value even without its closer: a key, the end of a call, or a misspelt closer.
+    /// The part has text that ends a value even without its closer: a key, the end of a call, or a misspelt closer.
     Stop {
-        /// Where the value would end.
+        /// The place where the value would end.
         offset: usize,
     },
-    /// It would be read as something else.
+    /// The part would be read as something else.
     Misread {
-        /// The first byte of which this is so.
+        /// The first byte that would be misread.
         offset: usize,
     },
 }

@@ -1,5 +1,5 @@
-//! The other way: thinking, content and calls written as a model of the dialect writes them, and texts without markers. A text
-//! must not be returned unless it splits back into its parts: the scanner itself checks it first.
+//! The opposite of splitting: writes thinking, content and calls as a model of the dialect does, and texts without markers. A
+//! text may only be returned if it splits back into its parts, which the scanner itself checks first.
 
 mod call;
 mod error;
@@ -48,17 +48,17 @@ impl<'a> JoinOptions<'a> {
         JoinOptions::default()
     }
 
-    /// Sets the tool calls after the content. It is for a host that writes a model's earlier turn into a prompt itself.
+    /// Sets the tool calls after the content, for a host that writes a model's earlier turn into a prompt itself.
     ///
-    /// Calls are written as the dialect's first table of calls says, between an opener and a closer, and without optional white
-    /// space. Where such a call has no end marker, each has an opener and a closer. An id is written where the dialect has a
-    /// place for one; where a call must have one, its number is used instead. Calls that need no opener (`bare`) are not
-    /// written, because they would be text after other text.
+    /// Calls are written in the form of the dialect's first table of calls, between an opener and a closer, and without
+    /// optional white space. If calls of that form have no end marker, each gets an opener and a closer. An id is written if
+    /// the dialect has a place for ids; if it requires one and the call has none, the call's number is used. Calls that need no
+    /// opener (`bare`) are not written, because after other text they would be text.
     ///
-    /// The scanner is asked about the calls too: names, ids, keys and values are read back as they are. Not all dialects' texts
-    /// distinguish strings from numbers; a [`CallWriter`](crate::call_writer::CallWriter) that has the tools' schemas makes the
-    /// same arguments of it. Calls are never escaped, and a value is refused that holds the text of its closer and then more of
-    /// a call.
+    /// The scanner checks the calls too: names, ids, keys and values are read back unchanged. In some dialects strings and
+    /// numbers look alike; a [`CallWriter`](crate::call_writer::CallWriter) with the tools' schemas then restores the same
+    /// arguments. Calls are never escaped, and a value is refused if it contains the text of its closer and then more of a
+    /// call.
     ///
     /// ```
     /// use aside::{CallFault, CallPart, Dialect, JoinCall, JoinError, JoinOptions};
@@ -95,9 +95,10 @@ impl<'a> JoinOptions<'a> {
         JoinOptions { calls, ..self }
     }
 
-    /// Sets the span that is open where the text begins, here and where it is split. With `None`, the dialect's own start.
+    /// Sets the span that is open at the beginning of the text, both for joining and for the later splitting. With `None`, the
+    /// dialect decides.
     ///
-    /// From `Thinking`, no opener is written. No text can be joined from `Narration` or `Tool`.
+    /// For a start in `Thinking`, no opener is written. A text with a start in `Narration` or `Tool` cannot be joined.
     pub fn start(self, start: impl Into<Option<Start>>) -> JoinOptions<'a> {
         JoinOptions { start: start.into(), ..self }
     }
@@ -133,11 +134,11 @@ impl Dialect {
     /// of the dialect, then the content. Without thinking there is no block, unless the text starts inside one. Both parts may
     /// be any bytes.
     ///
-    /// The scanner itself is asked, before the text is returned, whether this is so: from the start of the options, the text's
-    /// thinking is `thinking` and its content is `content`, byte for byte, and there is nothing else in it. If it is not,
-    /// [`JoinOptions::markers`] says whether that is an error, or the parts are escaped. Escaping changes a part only where it
-    /// must; then it breaks all markers in it as [`escape`](Dialect::escape) does. If even that is not enough, U+200B is put
-    /// before and after the part, and in thinking in a code fence, lines of fences are broken and a line end is added. Time is
+    /// Before the text is returned, the scanner itself checks it: with the start of the options, the text's thinking must be
+    /// `thinking` and its content `content`, byte for byte, and there must be nothing else. If that is not so,
+    /// [`JoinOptions::markers`] decides between an error and escaping. Only parts that need it are escaped, and then all
+    /// markers in them are broken as by [`escape`](Dialect::escape). If that is not enough, U+200B is put before and after each
+    /// part. In a dialect with fences, lines of fences are then broken too, and thinking in a fence gets a line end. Time is
     /// linear.
     ///
     /// ```
@@ -169,16 +170,16 @@ impl Dialect {
         join(self, thinking.as_ref(), content.as_ref(), options)
     }
 
-    /// Returns the text without the dialect's markers, so that a user's text can be put into a prompt. After the first
-    /// character of each marker, including those that begin a turn, U+200B (zero width space) is inserted: the text looks the
-    /// same and is not a marker. A marker that counts only at the first byte of a stream gets it in front.
+    /// Breaks the dialect's markers in a text, so that a user's text can be put into a prompt. After the first character of
+    /// each marker, including markers that begin a turn, U+200B (zero width space) is inserted: the text looks the same but is
+    /// not a marker. Before a marker that counts only at the first byte of a stream, it is inserted in front.
     ///
-    /// Nothing else changes, and a text that was escaped is not changed again. The text may be any bytes; time is linear.
-    /// Special tokens that the dialect does not name must be removed by the host.
+    /// Nothing else changes, and an escaped text is not changed again. The text may be any bytes; time is linear. The host must
+    /// remove special tokens that the dialect does not name.
     ///
-    /// Escape a text whole: a marker that two texts make together is seen in neither. Markers are recognised without their
-    /// context: opening and closing tags are broken everywhere. In a dialect with fences, the line that opens is a marker; a
-    /// bare fence line is not.
+    /// Escape a text as a whole: a marker that is cut in two is not recognised in either half. Markers are recognised without
+    /// their context: opening and closing tags are broken everywhere. In a dialect with fences, the line that opens a fence is
+    /// a marker; a bare fence line is not.
     ///
     /// ```
     /// let dialect = aside::Dialect::find("qwen3")?;
@@ -207,7 +208,7 @@ fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOption
     if options.markers == Markers::Refuse {
         return Err(fault.into());
     }
-    // First the part with the fault alone, then both parts, then both between characters that nothing joins with.
+    // Try to escape first only the part with the fault, then both parts, then both with U+200B around them.
     let first = [fault.part == Channel::Thinking, fault.part == Channel::Content];
     for (escaped, padded) in [(first, false), ([true; 2], false), ([true; 2], true)] {
         let thinking = safe_if(escaped[0], compiled, Channel::Thinking, thinking, padded)?;
@@ -257,7 +258,7 @@ fn escape(compiled: &Compiled, text: &[u8]) -> Result<Vec<u8>, JoinError> {
     Ok(out)
 }
 
-/// Returns whether a body of calls that needs no opener begins the text, after blanks perhaps.
+/// Returns whether the text begins, perhaps after blanks, with calls that need no opener.
 fn begins_bare(compiled: &Compiled, text: &[u8]) -> bool {
     let text = &text[text.iter().take_while(|&&byte| is_blank(byte)).count()..];
     let view = View { text, is_end: true, innermost: 0, closers: &|_, _| Decision::No };
@@ -275,7 +276,7 @@ fn first_character(marker: &[u8]) -> usize {
     1 + marker[1..].iter().take_while(|&&byte| is_continuation(byte)).count()
 }
 
-/// Returns whether a tag of a known name begins here. Whether it ends does not matter.
+/// Returns whether the text begins with a tag of a known name, which need not be complete.
 fn begins_tag(compiled: &Compiled, text: &[u8]) -> bool {
     let Some(mut rest) = text.strip_prefix(b"<") else { return false };
     let skip_space = |text: &mut &[u8]| {
@@ -301,14 +302,15 @@ fn safe_if<'a>(
     text: &'a [u8],
     padded: bool,
 ) -> Result<Cow<'a, [u8]>, JoinError> {
-    // There is nothing to escape, and padding would make a text out of none.
+    // An empty text has nothing to escape, and padding would make it non-empty.
     if !escaped || text.is_empty() {
         return Ok(Cow::Borrowed(text));
     }
     safe(compiled, channel, text, padded).map(Cow::Owned)
 }
 
-/// Returns the part without markers. With `padded`, no marker can be formed by the part and the text around it either.
+/// Returns the part with its markers broken. With `padded`, the part also cannot form a marker together with the text around
+/// it.
 fn safe(compiled: &Compiled, channel: Channel, text: &[u8], padded: bool) -> Result<Vec<u8>, JoinError> {
     let mut out = Vec::new();
     if padded {
@@ -321,7 +323,7 @@ fn safe(compiled: &Compiled, channel: Channel, text: &[u8], padded: bool) -> Res
     if channel != Channel::Thinking {
         return Ok(out);
     }
-    // A fence's closer ends thinking that was open at the start, however that is written.
+    // The closer of a fence ends thinking that was open at the start, even in another form of thinking.
     if compiled.grammar.regions.iter().any(|region| region.fence_close.is_some()) {
         out = without_fences(&out)?;
     }
@@ -394,7 +396,8 @@ impl JoinedText {
             place = text.part(Role::Text(Channel::Thinking), thinking)?;
             text.mark(&block.close)?;
         }
-        // Text outside all messages is content too, but no model writes content there.
+        // If content has its own messages, it is written in one: text outside messages is content too, but models do not write
+        // it there.
         let block = templates.content.as_ref().filter(|_| !content.is_empty());
         text.mark(block.map_or(b"", |block| &block.open))?;
         let content = text.part(Role::Text(Channel::Content), content)?;
@@ -403,7 +406,7 @@ impl JoinedText {
         Ok(JoinedText { text, thinking: place, content })
     }
 
-    /// Reads the text as a host would, and returns the first fault. The calls have been read before, so that it is not theirs.
+    /// Reads the text as a host would, and returns the first fault. The fault is not in the calls, which were checked before.
     fn fault(&self, scanner: &mut Scanner) -> Result<Option<Fault>, JoinError> {
         let Some(at) = self.text.misread(scanner)? else { return Ok(None) };
         let is_thinking = at < self.content.start || self.content.is_empty() && !self.thinking.is_empty();

@@ -1,4 +1,4 @@
-//! A joined text that knows the role of each stretch, so that it can be compared with the scanner's events.
+//! A joined text with the role of each stretch, so that it can be compared with the scanner's events.
 
 use std::ops::Range;
 
@@ -8,19 +8,19 @@ use crate::{
     scanner::{Cause, Error, Kind, Scanner},
 };
 
-/// The role in which a stretch was written. A stretch that is not a part is a marker, or framing.
+/// The role of a part. All other stretches are markers or framing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Text(Channel),
     Name,
     Id,
-    /// The key of an argument; of an element inside one.
+    /// The key of an argument, and the key of an element inside an argument.
     Key,
     InnerKey,
     Value,
 }
 
-/// A stretch with its role.
+/// A part: a stretch with its role.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub role: Role,
@@ -30,9 +30,9 @@ pub struct Part {
 #[derive(Default)]
 pub struct Text {
     pub bytes: Vec<u8>,
-    /// In their order.
+    /// The parts in the order of the text.
     pub parts: Vec<Part>,
-    /// Where each call begins: its region, if that begins with it.
+    /// The beginning of each call, with the region's opener if the call is its first.
     pub calls: Vec<usize>,
     /// The ranges of names that are fields of headers.
     pub header_names: Vec<Range<usize>>,
@@ -51,7 +51,7 @@ impl Text {
         self.parts_since(role, from)
     }
 
-    /// Makes the text from an index on a part.
+    /// Notes the text from an index on as one part.
     pub fn parts_since(&mut self, role: Role, from: usize) -> memory::Result<Range<usize>> {
         let range = from..self.bytes.len();
         push(&mut self.parts, Part { role, range: range.clone() })?;
@@ -87,12 +87,12 @@ impl Text {
     }
 }
 
-/// The progress in a text.
+/// The progress of reading a text back.
 struct Verifier<'a> {
     text: &'a Text,
     /// The first part that has not been read whole, or that is empty.
     part: usize,
-    /// Calls that have ended as they should, and names of headers that have been reported.
+    /// The numbers of calls that have ended as they should, and of header names that were reported.
     ended: usize,
     named: usize,
     wrong: Option<usize>,

@@ -1,5 +1,5 @@
-//! The texts of a dialect around a tool call, for servers that make a model write calls by a grammar. The texts are those that joining
-//! writes, so that one file describes them to a server and reads the answer.
+//! The texts of a dialect around a tool call, for servers that make a model write calls by a grammar. They are the same as in
+//! joining, so that one dialect file is used for the grammar and for reading the answer.
 
 use super::{
     JoinCall, JoinError,
@@ -16,14 +16,14 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolArguments {
-    /// As one JSON object.
+    /// One JSON object.
     Json,
-    /// As keys and values, each between its two texts. A value is plain text, or JSON.
+    /// Keys and values, each between two texts. A value is plain text or JSON.
     Tags,
-    /// As elements inside each other: after `value_end`, the key and `key_end` follow again.
+    /// Nested elements: after `value_end`, the key and `key_end` are repeated.
     Elements,
-    /// As keys and values with `, ` between them. Values are Python literals. If there is a `value_begin`, a string is written
-    /// between it and `value_end`, and a key without quotes.
+    /// Keys and values with `, ` between the pairs. Values are Python literals. If `value_begin` is not empty, a string is
+    /// written between it and `value_end`, and keys have no quotes.
     Literal,
 }
 
@@ -39,7 +39,7 @@ impl ToolArguments {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolTrigger {
-    /// The text that a model writes only if a call follows; `begin` starts with it.
+    /// The text that a model writes only if a call follows. It is the beginning of `begin`.
     pub trigger: String,
     /// The text before the name.
     pub begin: String,
@@ -57,17 +57,18 @@ pub struct ToolTrigger {
     pub value_begin: String,
     /// The text after a value.
     pub value_end: String,
-    /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
+    /// The tags in these texts. If such a tag is a special token of the model, the server must leave it in the text, or the
+    /// call cannot be read.
     pub preserved: Vec<String>,
 }
 
 impl Dialect {
-    /// Returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file; the
-    /// first is its usual form. Empty for a dialect without tables. Tables of calls that nothing opens are left out, because
-    /// nothing says that such a call begins.
+    /// Returns the texts around a tool call, once for each table of calls in the dialect's file, of which the first is the
+    /// usual form. The result is empty for a dialect without tables. Tables of calls without an opener are left out, because
+    /// nothing shows that such a call begins.
     ///
-    /// A text of these parts is read as one call by a scanner with [`calls`](crate::ScannerOptions::calls). Where a form needs an id,
-    /// it is 0.
+    /// A scanner with [`calls`](crate::ScannerOptions::calls) reads a text of these parts as one call. If the form needs an id,
+    /// the texts have the id 0.
     ///
     /// ```
     /// let triggers = aside::Dialect::find("qwen3")?.tool_triggers()?;
@@ -144,7 +145,7 @@ fn trigger(block: &CallBlock, number: usize, table: &CallTable) -> Result<Option
     Ok(Some(one))
 }
 
-/// Adds the tags of a text that are not there yet: the text between `<` and `>` or `[` and `]` without blanks, and `mark`.
+/// Adds the new tags of a text: texts between `<` and `>` or `[` and `]` without blanks, and `mark`.
 fn add_tags(text: &str, mark: &str, tags: &mut Vec<String>) -> Result<(), OutOfMemory> {
     let mut rest = text;
     while let Some(at) = rest.find(['<', '[', ']']) {

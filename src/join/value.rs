@@ -1,4 +1,4 @@
-//! The values of a call's arguments, as the table of a dialect writes them. They are read from JSON.
+//! Writes the values of a call's arguments, which are JSON, in the form of a dialect's table.
 
 use super::{
     error::CallFault,
@@ -10,11 +10,11 @@ use crate::{
     memory::{OutOfMemory, append},
 };
 
-/// Why a value is not written.
+/// The reason why arguments cannot be written.
 pub enum WriteError {
-    /// The type of the value of the key that was written last.
+    /// A fault in the value of the key that was written last.
     Value(CallFault),
-    /// The offset in the arguments, in a key.
+    /// A fault in a key. The offset is an offset in the arguments.
     Key(CallFault),
     OutOfMemory,
 }
@@ -47,16 +47,16 @@ fn items(list: &str, mut write: impl FnMut(&str) -> Result<(), WriteError>) -> R
     result
 }
 
-/// Returns the text of a JSON string. `error` makes the error if it is not one.
+/// Returns the text of a JSON string. `error` makes the error for half of a surrogate pair.
 fn string(json: &str, error: fn(CallFault) -> WriteError) -> Result<String, WriteError> {
     let mut text = Vec::new();
-    // Unescaped, it is not longer.
+    // The unescaped text is not longer than the string.
     text.try_reserve_exact(json.len()).map_err(|_| WriteError::OutOfMemory)?;
     json::unescape(&json.as_bytes()[1..json.len() - 1], |part| text.extend_from_slice(part));
     String::from_utf8(text).map_err(|_| error(CallFault::Surrogate))
 }
 
-/// Writes a value between its markers, without them: a string as it is, anything else as JSON.
+/// Writes a value for a place between markers: a string verbatim, anything else as JSON.
 pub fn tagged(json: &str, text: &mut Text) -> Result<(), WriteError> {
     match json.as_bytes()[0] {
         b'"' => text.part(Role::Value, string(json, WriteError::Value)?.as_bytes())?,
@@ -65,7 +65,7 @@ pub fn tagged(json: &str, text: &mut Text) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Writes a value as an element, with those inside it.
+/// Writes a value as an element with its inner elements.
 pub fn element(rule: &TagsRule, key: &str, json: &str, role: Role, text: &mut Text) -> Result<(), WriteError> {
     text.mark(&rule.key[0])?;
     text.part(role, key.as_bytes())?;
@@ -113,7 +113,8 @@ pub fn literal(rule: &LiteralRule, json: &str, text: &mut Text) -> Result<(), Wr
     Ok(())
 }
 
-/// Writes a value in brackets, without making it a part. The value of the argument begins at `from`.
+/// Writes a value, perhaps of a list or an object in the argument, without noting a part. The argument's value begins at
+/// `from`.
 fn literal_inside(raw: &[u8], json: &str, from: usize, text: &mut Text) -> Result<(), WriteError> {
     let is_raw = !raw.is_empty();
     let mut separator: &[u8] = b"";
@@ -164,7 +165,7 @@ fn quoted_text(raw: &[u8], string: &str, from: usize, text: &mut Text) -> Result
     let at = text.bytes.len();
     text.mark(string.as_bytes())?;
     append(&mut text.bytes, raw)?;
-    // Inside brackets two more quotes would not end the value, and be other strings.
+    // A string with the raw quote in it would be read as several strings.
     match memchr::memmem::find(&text.bytes[at..], raw) {
         Some(len) if len < string.len() => Err(WriteError::Value(CallFault::Closer { offset: at + len - from })),
         _ => Ok(()),
@@ -177,7 +178,7 @@ fn is_bare(key: &str) -> bool {
     (1..=MOST_OF_NAME).contains(&key.len()) && key.bytes().all(is_part)
 }
 
-/// Returns the JSON object of a text, without the blanks around it.
+/// Returns the text without the blanks around it, if it is a JSON object.
 pub fn object(json: &str) -> Option<&str> {
     let mut reader = Reader::new(json.as_bytes());
     let is_object = reader.peek() == Some(b'{');

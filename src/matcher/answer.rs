@@ -1,14 +1,14 @@
-//! Follows an answer in JSON: whether a byte of it is inside a string, where an opener or a tag of the thinking is text. It reads
-//! no more of JSON than brackets and quotes, and must hold for what models write: a string ends at the end of its line too.
+//! Follows an answer in JSON to find its strings, in which openers and tags of the thinking are text. Only brackets and quotes
+//! are read. Models write faulty JSON, so a string also ends at the end of its line.
 
 /// The position in an answer in JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct JsonAnswer {
-    /// Brackets that are open; 0 where the text is not an answer in JSON.
+    /// The number of open brackets; 0 if the text is not an answer in JSON.
     depth: u32,
     in_string: bool,
     is_escaped: bool,
-    /// It began in a code block, with which it ends.
+    /// Whether the answer began in a code block, and so ends with the block.
     in_block: bool,
 }
 
@@ -29,13 +29,12 @@ impl JsonAnswer {
         self.depth > 0
     }
 
-    /// Returns whether the answer is in a string, where bytes other than these change nothing; none where any byte changes
-    /// something.
+    /// Returns whether the answer is in a string, for `is_plain`, or `None` if any byte changes the position.
     pub fn self_loop(&self) -> Option<bool> {
         (self.is_open() && !self.is_escaped).then_some(self.in_string)
     }
 
-    /// Returns whether a byte changes nothing.
+    /// Returns whether a byte does not change the position.
     pub fn is_plain(byte: u8, in_string: bool) -> bool {
         match byte {
             b'\n' | b'"' => false,
@@ -50,7 +49,7 @@ impl JsonAnswer {
         self.in_string && byte != b'\n'
     }
 
-    /// Passes a byte. `in_block`: whether the text after it is in a code block.
+    /// Reads a byte. `in_block` says whether the text after it is in a code block.
     pub fn pass(&mut self, byte: u8, in_block: bool) {
         match byte {
             b'\n' => (self.in_string, self.is_escaped) = (false, false),

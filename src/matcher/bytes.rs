@@ -1,4 +1,4 @@
-//! Classes of single bytes: blanks, and the parts of names. Tags, headers and code fences are made of them.
+//! Classes of single bytes: blanks, and the bytes of names in tags, headers and code fences.
 
 /// A set of bytes: bit `byte % 64` of the number at `byte / 64`.
 pub type ByteSet = [u64; 4];
@@ -8,37 +8,37 @@ pub fn contains(set: &ByteSet, byte: u8) -> bool {
     set[usize::from(byte / 64)] >> (byte % 64) & 1 == 1
 }
 
-/// Puts the byte into the set.
+/// Adds the byte to the set.
 pub fn insert(set: &mut ByteSet, byte: u8) {
     set[usize::from(byte / 64)] |= 1 << (byte % 64);
 }
 
-/// Returns whether it is a space, tab, line feed, vertical tab, form feed or carriage return.
+/// Returns whether the byte is a space, tab, line feed, vertical tab, form feed or carriage return.
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Returns whether it is white space in a tag: HTML's, which has no vertical tab.
+/// Returns whether the byte is white space in a tag. This is HTML's white space, without the vertical tab.
 pub fn is_tag_space(byte: u8) -> bool {
     is_blank(byte) && byte != 0x0B
 }
 
-/// Returns whether it may be the first byte of an attribute's name.
+/// Returns whether the byte may be the first of an attribute's name.
 pub fn is_name_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte == b':'
 }
 
-/// Returns whether it may be another byte of an attribute's name.
+/// Returns whether the byte may be in an attribute's name, after the first byte.
 pub fn is_name(byte: u8) -> bool {
     is_name_start(byte) || byte.is_ascii_digit() || byte == b'.' || byte == b'-'
 }
 
-/// Returns whether it may follow the colon of a tag's name.
+/// Returns whether the byte may be in the suffix after the colon of a tag's name.
 pub fn is_suffix(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
 }
 
-/// Returns whether it may be in the name of a code fence's language.
+/// Returns whether the byte may be in the name of a code fence's language.
 pub fn is_language(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'#' | b'-')
 }

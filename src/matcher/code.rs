@@ -1,22 +1,22 @@
-//! The tracker of Markdown code: which bytes of a text are in a fenced block or in a code span, decided by the text so far.
-//! Markers there may be text. No byte is ever read twice for this.
+//! Tracks Markdown code: finds which bytes of a text are in a fenced block or in a code span, where markers may be text. It
+//! decides by the text so far, and reads each byte once.
 
 use super::{
     bytes::{is_blank, is_language},
     grammar::{FENCE_INDENT, FENCE_INFO, FENCE_TICKS, LineRule},
 };
 
-/// The longest run, and the longest name of a language, that ordinary text has.
+/// The longest run of fence characters, and the longest name of a language, in ordinary text.
 pub const COMMON_RUN: u32 = 4;
 pub const COMMON_LANGUAGE: u32 = 12;
 
-/// The most digits of a list item's number, as CommonMark has it.
+/// The most digits of a list item's number in CommonMark.
 const MOST_DIGITS: u32 = 9;
 
 /// The number of kinds of bytes; see `kind`.
 pub const KINDS: usize = 14;
 
-/// Returns the kind of a byte: those of one kind change each tracker in the same way.
+/// Returns the kind of a byte. All bytes of one kind change a tracker in the same way.
 pub fn kind(byte: u8) -> usize {
     match byte {
         b'\n' => 1,
@@ -46,18 +46,18 @@ pub enum Code {
     Span,
 }
 
-/// Block quotes and list items around a fence, as CommonMark has them. A line that does not continue them ends the block.
+/// Block quotes and list items around a fence, as in CommonMark. A line that does not continue them ends the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Containers {
     /// The number of `>` signs.
     quotes: u8,
-    /// The columns of list items: their markers, and the spaces around them.
+    /// The columns of list items: of their markers and the spaces around these.
     indent: u8,
 }
 
 impl Containers {
     const NONE: Containers = Containers { quotes: 0, indent: 0 };
-    /// The most columns of list items that are followed, and `>` signs.
+    /// The most columns of list items, and the most `>` signs, that are tracked.
     const MOST: u8 = 60;
 
     fn holds(self, inner: Containers) -> bool {
@@ -69,38 +69,38 @@ impl Containers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeTracker {
     at: LineState,
-    /// Spaces, digits of a list item or bytes of a language token, by `at`.
+    /// The number of spaces, of digits of a list item or of bytes of a language token, depending on `at`.
     count: u32,
-    /// The containers that begin in this line, or of the block around it those that the line has continued.
+    /// The containers that begin in this line, or, inside a block, those of the block that the line has continued so far.
     line: Containers,
-    /// The fence character of this line, and its run.
+    /// The fence character of this line, and the length of its run.
     fence_char: u8,
     fence_len: u32,
-    /// The fence that opened the block around this line; a run of 0 means that there is none.
+    /// The fence that opened the block around this line. A run of 0 means that there is no block.
     block_char: u8,
     block_len: u32,
     block: Containers,
-    /// Backticks directly before here.
+    /// The number of backticks directly before this position.
     backticks: u32,
-    /// The run that opened the code span around this text; 0 is none. Of inline guards alone.
+    /// The length of the run that opened the code span around this position, or 0. Only used if the dialect guards code spans.
     code: u32,
-    /// In a fence span: this line opens a nested block.
+    /// In a fence span: whether this line opens a nested block.
     nests: bool,
-    /// The line has mentioned an opener, but not yet its closer.
+    /// Whether the line has mentioned an opener, but not yet its closer.
     mentions_tag: bool,
-    /// The line has text that is not blank, after its last marker. Set only if the rule asks for it.
+    /// Whether the line has text that is not blank after its last marker. Set only if the rule needs it.
     has_words: bool,
-    /// A call of this line was text, because it is in a sentence: so are those after it.
+    /// Whether a call of this line was text, because it is in a sentence. Later calls of the line are then text too.
     is_sentence: bool,
-    /// The block has nothing but blanks so far.
+    /// Whether the block has only blanks so far.
     is_new_block: bool,
-    /// The last byte is the bracket with which the block begins.
+    /// Whether the last byte is a bracket with which the block begins.
     begins_json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum LineState {
-    /// After nothing, or after the signs of containers, and up to three spaces.
+    /// At the beginning of the line, or after signs of containers, with up to three spaces.
     Start,
     /// After `>`, which may have a space.
     Quote,
@@ -108,7 +108,7 @@ enum LineState {
     Bullet,
     /// In the number of a list item.
     Digits,
-    /// After that number and its `.` or `)`.
+    /// After the number of a list item and its `.` or `)`.
     Point,
     Run,
     /// After a run that may be a fence.
@@ -120,7 +120,7 @@ enum LineState {
 }
 
 impl CodeTracker {
-    /// A line begins, outside all blocks.
+    /// The beginning of a line, outside all blocks.
     pub const NEW: CodeTracker = CodeTracker {
         at: LineState::Start,
         count: 0,
@@ -140,25 +140,26 @@ impl CodeTracker {
         begins_json: false,
     };
 
-    /// A line begins in a block that three backticks opened.
+    /// The beginning of a line in a block that three backticks opened.
     pub const IN_CODE: CodeTracker = CodeTracker { block_char: b'`', block_len: 3, ..CodeTracker::NEW };
 
     pub fn at_start(&self) -> bool {
         self.at == LineState::Start && self.count == 0 && self.line == Containers::NONE
     }
 
-    /// Returns whether only a line's end or the beginning of a marker can change anything here.
+    /// Returns whether only the end of the line or the beginning of a marker can change the state.
     pub fn is_settled(&self, rule: LineRule) -> bool {
         let has_begun = (self.has_words || !rule.has_words()) && !self.is_new_block;
         self.at == LineState::Prose && self.backticks == 0 && has_begun
     }
 
-    /// Returns whether a fence or a code span has begun in this line, or may have. A block around it does not count.
+    /// Returns whether a fence or a code span has begun, or may have begun, in this line. A block around the line does not
+    /// count.
     pub fn is_near_fence(&self) -> bool {
         self.fence_len.max(self.backticks).max(self.code) > 0
     }
 
-    /// Returns whether it is a place that ordinary text comes to.
+    /// Returns whether ordinary text reaches this state.
     pub fn is_common(&self) -> bool {
         self.fence_len.max(self.block_len).max(self.backticks).max(self.code) <= COMMON_RUN
             && self.count <= COMMON_LANGUAGE
@@ -168,13 +169,13 @@ impl CodeTracker {
             && !self.is_sentence
     }
 
-    /// Returns whether the line has nothing but signs of containers, or what may be one, and spaces.
+    /// Returns whether the line so far has only spaces and signs, or beginnings of signs, of containers.
     pub fn is_in_containers(&self) -> bool {
         let is_sign = !matches!(self.at, LineState::Start | LineState::Run | LineState::Info | LineState::Return);
         self.line != Containers::NONE || is_sign && self.at != LineState::Prose
     }
 
-    /// Returns whether such a line is a common one: an item of a list or a quote, which is not inside another container.
+    /// Returns whether the containers of such a line are common: one list item or one quote, not nested.
     fn has_common_containers(&self) -> bool {
         let is_common = match (self.at, self.line.quotes, self.line.indent) {
             (LineState::Digits, 0, 0) => self.count == 1,
@@ -186,7 +187,7 @@ impl CodeTracker {
         is_common && self.block_len == 0 && (self.fence_len == 0 || self.fence_len == 1 && self.fence_char == b'`')
     }
 
-    /// Returns a number that no other such place has.
+    /// Returns a unique number of this state, if it is common.
     pub fn number(&self) -> Option<u64> {
         const { assert!(COMMON_RUN < 16 && COMMON_LANGUAGE < 16) };
         let is = [self.nests, self.has_words, self.is_new_block].into_iter().zip(0..);
@@ -202,13 +203,13 @@ impl CodeTracker {
         self.block_len > 0
     }
 
-    /// Returns the code that the next byte is in, by a rule that follows it. A backtick refutes a backtick fence's info;
-    /// a backtick after another one begins no marker, as if it were between them.
+    /// Returns the code that the next byte is in. A backtick in the info of a backtick fence shows that it is not a
+    /// fence; a backtick after a backtick counts as inside a code span, since it does not begin a marker.
     pub fn code(&self, byte: u8, rule: LineRule) -> Code {
         let is_around = self.in_block() && !self.leaves(byte);
         let in_span = match byte {
             _ if !rule.has_code_spans() || is_around => false,
-            // It ends the code span, and may be a marker's framing.
+            // A line feed ends the code span, and may be the framing of a marker.
             b'\n' => false,
             b'`' => self.code != 0,
             _ => self.code_after_run() != 0,
@@ -219,7 +220,7 @@ impl CodeTracker {
                 let after_run = self.at == LineState::Info || (self.at == LineState::Run && self.fence_len >= 3);
                 is_around || after_run && !(self.fence_char == b'`' && byte == b'`')
             }
-            // There, blocks are nested ones: see `is_nested`.
+            // In a fence span, nested blocks are handled by `is_nested`.
             _ => false,
         };
         match (in_span || after_backtick, in_block) {
@@ -229,8 +230,8 @@ impl CodeTracker {
         }
     }
 
-    /// Returns, in a fence span, whether this byte is inside a nested block, or in the line that opens one. A language token
-    /// that is not over may still be prose.
+    /// Returns, in a fence span, whether this byte is inside a nested block, or in the line that opens one. While a language
+    /// token is not complete, the line may still be prose.
     pub fn is_nested(&self, byte: u8) -> bool {
         let after_run =
             self.at == LineState::Info || (self.at == LineState::Run && self.fence_len >= 3 && byte != self.fence_char);
@@ -241,8 +242,8 @@ impl CodeTracker {
             || (ends_token && matches!(byte, b'\r' | b'\n'))
     }
 
-    /// Returns the code span around the next byte, if that is not a backtick: a run that ends here opens one or closes its
-    /// like.
+    /// Returns the run of the code span around the next byte, if that is not a backtick: a run that ends here opens a span, or
+    /// closes a span with an equal run.
     fn code_after_run(&self) -> u32 {
         match (self.code, self.backticks) {
             (code, 0) => code,
@@ -252,13 +253,13 @@ impl CodeTracker {
         }
     }
 
-    /// Notes that a recogniser which began with this line has failed, and that its first byte has not passed yet. `nests`:
-    /// it has failed because the line opens a nested block.
+    /// Notes the failure of a recogniser that began at this line, before its first byte is read here. `nests` means that it
+    /// failed because the line opens a nested block.
     pub fn nest_if(&mut self, nests: bool) {
         self.nests |= nests;
     }
 
-    /// Says whether the line has mentioned an opener, but not yet its closer.
+    /// Sets whether the line has mentioned an opener, but not yet its closer.
     pub fn set_mentions_tag(&mut self, mentions_tag: bool) {
         self.mentions_tag = mentions_tag;
     }
@@ -281,7 +282,7 @@ impl CodeTracker {
         self.is_sentence = true;
     }
 
-    /// Notes a marker: words before it no longer count.
+    /// Notes a marker, before which words no longer count.
     pub fn lose_words(&mut self) {
         (self.has_words, self.is_sentence) = (false, false);
     }
@@ -291,13 +292,13 @@ impl CodeTracker {
         self.begins_json
     }
 
-    /// Returns the place where most text is: in the middle of a line, outside all code.
+    /// Returns the state of most text: in the middle of a line, outside all code.
     pub const fn in_prose(rule: LineRule) -> CodeTracker {
         let has_words = matches!(rule, LineRule::Guard { words: true, .. });
         CodeTracker { has_words, ..CodeTracker::after(b'.') }
     }
 
-    /// Returns the place after text that ended with this byte, outside all code.
+    /// Returns the state after text that ended with this byte, outside all code.
     pub const fn after(last: u8) -> CodeTracker {
         let at = if last == b'\n' { LineState::Start } else { LineState::Prose };
         CodeTracker { at, ..CodeTracker::NEW }
@@ -373,13 +374,13 @@ impl CodeTracker {
             && match byte {
                 b' ' => false,
                 b'>' => self.line.quotes >= self.block.quotes,
-                // A blank line is part of a list item, and not of a quote.
+                // A blank line continues a list item, but not a quote.
                 b'\r' | b'\n' => self.line.quotes < self.block.quotes,
                 _ => true,
             }
     }
 
-    /// Leaves the block. The line begins outside it, unless it has signs already.
+    /// Ends the block. The line now begins outside it, with the signs that it has already.
     fn leave(&mut self) {
         let is_fresh = self.line.quotes == 0 && self.count <= FENCE_INDENT;
         self.at = if is_fresh { LineState::Start } else { LineState::Prose };
@@ -389,7 +390,7 @@ impl CodeTracker {
         self.is_new_block = false;
     }
 
-    /// Passes a byte at the beginning of a line. `in_containers`: a fence may be in a quote or in a list item.
+    /// Reads a byte at the beginning of a line. `in_containers` means that a fence may be in a quote or in a list item.
     fn start(&mut self, byte: u8, in_containers: bool) {
         self.at = LineState::Start;
         let may_be_fence = byte == b'`' || byte == b'~';
@@ -417,7 +418,7 @@ impl CodeTracker {
         }
     }
 
-    /// Passes a byte of a line that continues the containers of the block around it, as `leaves` has said.
+    /// Reads a byte of a line that continues the containers of the block around it, according to `leaves`.
     fn go_on(&mut self, byte: u8) {
         match byte {
             b' ' => {
@@ -438,7 +439,7 @@ impl CodeTracker {
         self.count = 0;
     }
 
-    /// Adds the columns of a list item's sign, and the spaces or digits that were counted.
+    /// Adds the columns of a list item's sign, and of the spaces or digits that were counted.
     fn widen(&mut self, at: LineState, columns: u8) {
         self.at = at;
         self.line.indent += columns + self.count as u8;
@@ -449,11 +450,11 @@ impl CodeTracker {
         self.at = if byte == b'\n' { LineState::Start } else { LineState::Prose };
         (self.count, self.fence_char, self.fence_len) = (0, 0, 0);
         self.line = Containers::NONE;
-        // It does not open a nested block after all: the rest of the line that was read was never fed.
+        // The line does not open a nested block: the bytes that showed it were not fed in the end.
         self.nests = false;
     }
 
-    /// Follows the info of a fence. `is_fence`: inside a fence span.
+    /// Reads the info of a fence. `is_fence` means inside a fence span.
     fn info(&mut self, byte: u8, is_fence: bool) {
         if self.in_block() {
             match byte {
@@ -468,7 +469,7 @@ impl CodeTracker {
                 _ => {}
             }
         } else {
-            // Inside a fence span, only a language token and nothing else makes a backtick fence a nested block.
+            // Inside a fence span, a backtick fence opens a nested block only if its info is one language token.
             match byte {
                 _ if is_language(byte) && self.count < FENCE_INFO => self.count += 1,
                 b'\n' if self.count > 0 => self.begin_block(),

@@ -1,24 +1,24 @@
-//! Finds the few bytes of a text that matter. Up to three are looked for by `memchr`, which uses vector instructions itself.
-//! More, and whether a text has any of them, are looked for by plain code that the compiler turns into vectors; it is compiled
-//! again for AVX2, which is used where the processor has it. No other code of the scanner may be unsafe.
+//! Finds the few bytes of a text that matter. For up to three different bytes, `memchr` is used, which has vector instructions.
+//! For more, and to check whether a text has any of them, there is plain code that the compiler turns into vectors; it is also
+//! compiled for AVX2, for processors that have it. No other code of the scanner may be unsafe.
 #![allow(unsafe_code)]
 
-/// The most bytes that can be looked for.
+/// The most different bytes that can be searched for.
 pub const MOST: usize = 6;
 
-/// The length of text that plain code looks at in one go, without a branch, so that the compiler makes vectors of it.
+/// The length of text that plain code examines without a branch, so that the compiler uses vectors.
 const BLOCK: usize = 64;
 /// If a text is shorter than a block, its first and last bytes of this length are examined, which may overlap.
 const HALF: usize = BLOCK / 2;
 
 /// The bits of a result: the text has one of the bytes, …
 const HIT: u8 = 1;
-/// … or, where it has none of them, a byte that is not ASCII.
+/// … or it has none of them, but a byte that is not ASCII.
 const NOT_ASCII: u8 = 0x80;
 
 #[derive(Clone)]
 pub struct ByteSetFinder {
-    /// If there are fewer, the last one is repeated.
+    /// The bytes. If there are fewer than `MOST`, the last one is repeated.
     bytes: [u8; MOST],
     count: usize,
     #[cfg(target_arch = "x86_64")]
@@ -26,7 +26,7 @@ pub struct ByteSetFinder {
 }
 
 impl ByteSetFinder {
-    /// Returns a finder of these bytes; none where there are too many.
+    /// Returns a finder of these bytes, or `None` if there are too many.
     pub fn new(list: &[u8]) -> Option<ByteSetFinder> {
         let mut bytes = [list.last().copied().unwrap_or_default(); MOST];
         bytes.get_mut(..list.len())?.copy_from_slice(list);
@@ -38,16 +38,16 @@ impl ByteSetFinder {
         })
     }
 
-    /// Returns whether a text that has none of the bytes is ASCII; none where it has one.
+    /// Returns whether a text without any of the bytes is ASCII, or `None` if it has one of the bytes.
     #[inline]
     pub fn is_ascii_without(&self, text: &[u8]) -> Option<bool> {
         let bits = self.bits(text);
         (bits & HIT == 0).then_some(bits == 0)
     }
 
-    /// Returns the first place of one of the bytes for which `skip` does not say how many bytes can be passed over, or the
-    /// text's length if there is none; before that: the index after the last one that was passed over. `skip` passes over one
-    /// byte at least, and over none beyond the text.
+    /// Finds the first of the bytes for which `skip` does not return a number of bytes to skip. Returns the index after the
+    /// last skipped bytes, and the index of the found byte, or the text's length. `skip` must return at least 1, and not more
+    /// than the rest of the text.
     #[inline]
     pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
         let mut from = 0;
@@ -84,7 +84,7 @@ impl ByteSetFinder {
         self
     }
 
-    /// Looks at all bytes, plainly enough for the compiler to look at many of them at once.
+    /// Examines all bytes, in code simple enough for the compiler to turn into vectors.
     #[inline(always)]
     fn plain_bits(&self, text: &[u8]) -> u8 {
         #[inline(always)]
@@ -142,7 +142,7 @@ mod tests {
 
     use super::{ByteSetFinder, MOST};
 
-    /// Returns a finder with vectors, where there are any, and one without.
+    /// Returns a finder with vectors, if the processor has them, and one without.
     fn both(list: &[u8]) -> [ByteSetFinder; 2] {
         let finder = ByteSetFinder::new(list).unwrap();
         [finder.clone(), finder.without_vectors()]

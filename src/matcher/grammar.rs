@@ -1,10 +1,10 @@
-//! The tables that a matcher reads by: the regions of a dialect, the patterns that count in each, and the tries that find them.
-//! A dialect is compiled to this; neither files nor streams are known here.
+//! The tables of a matcher: the regions of a dialect, the patterns that count in each, and the tries that find them. A dialect
+//! is compiled to these tables; nothing here depends on files or streams.
 
 use super::bytes::{ByteSet, contains};
 use crate::channel::Channel;
 
-/// Conditions that must hold where a pattern begins, and that text clears. They are bits of the scanner's state.
+/// Conditions on the place where a pattern begins, as bits of the scanner's state. Text clears them.
 pub mod flag {
     /// At byte 0 of the stream.
     pub const START: u16 = 1;
@@ -28,13 +28,13 @@ pub mod flag {
     pub const ALONE: u16 = 1 << 9;
     /// The innermost span has just opened, and nothing has come since.
     pub const OPENED: u16 = 1 << 10;
-    /// The host takes a stray closer for text, whatever the dialect says.
+    /// The host wants a stray closer to be text, whatever the dialect says.
     pub const LITERAL: u16 = 1 << 11;
-    /// The host has a stray closer removed alone, whatever the dialect says.
+    /// The host wants only the stray closer to be removed, whatever the dialect says.
     pub const DROPPED: u16 = 1 << 12;
-    /// Nothing but blanks yet in this stream, or in a prompt since its last marker.
+    /// Only blanks yet in this stream, or in a prompt since its last marker.
     pub const LEADING: u16 = 1 << 13;
-    /// In the body of a message whose header says that it has no calls.
+    /// In the body of a message that has no calls, according to its header.
     pub const ADDRESSED: u16 = 1 << 14;
 
     /// The flags that the first byte clears, whatever it is.
@@ -44,35 +44,35 @@ pub mod flag {
 /// A set of a region's patterns: one bit each.
 pub type PatternSet = u128;
 
-/// Bounds of a fence line: spaces before it, backticks in a closer's run, and bytes of blanks or of a language token.
+/// Limits of a fence line: the most spaces before it, backticks in a closer's run, and bytes of blanks or of a language token.
 pub const FENCE_INDENT: u32 = 3;
 pub const FENCE_TICKS: u32 = 64;
 pub const FENCE_INFO: u32 = 64;
 
-/// Content spans that may be open at once: only they nest in each other, and real text stays far below.
+/// The most content spans that may be open at once. Only content spans are nested in each other, and real text has far fewer.
 pub const MOST_NESTED: usize = 6;
-/// Spans that may be open at once: those, thinking, and a tool call that pauses it.
+/// The most spans that may be open at once: content spans, thinking, and a tool call that pauses the thinking.
 pub const MAX_DEPTH: usize = MOST_NESTED + 2;
 
-/// All that decides which bytes are markers.
+/// All rules that decide which bytes are markers.
 #[derive(Default)]
 pub struct Grammar {
-    /// Literals and tag names match in any ASCII case.
+    /// Whether literals and tag names match in any ASCII case.
     pub fold: bool,
-    /// Markers inside code are text.
+    /// Whether markers inside code are text.
     pub guards: bool,
-    /// Tags and tokens that the text only mentions are text.
+    /// Whether tags and tokens that the text only mentions are text.
     pub guards_prose: bool,
-    /// Openers and tags of the thinking in the strings of an answer in JSON are text.
+    /// Whether openers and tags of the thinking are text in the strings of an answer in JSON.
     pub guards_json: bool,
-    /// The first one is the content's, outside all spans.
+    /// The regions. The first is the content outside all spans.
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,
-    /// Framing that follows a marker. A pattern names one by its index plus one.
+    /// Framings that follow markers. A pattern refers to one by its index plus one.
     pub framings: Vec<Framing>,
     pub tag: TagRule,
     pub header: Option<HeaderRule>,
-    /// The region of thinking that a leading tag has opened, where those count.
+    /// The region of thinking that a leading tag has opened, if leading tags count.
     pub leading: Option<u8>,
 }
 
@@ -94,12 +94,12 @@ impl Grammar {
         self.framings.get(usize::from(number).wrapping_sub(1)).map_or(0, |framing| framing.next)
     }
 
-    /// Returns whether the framing with this number stays where the content before it ends in a word.
+    /// Returns whether the framing with this number is kept after content that ends in a word.
     pub fn separates(&self, number: u16) -> bool {
         self.framings.get(usize::from(number).wrapping_sub(1)).is_some_and(|framing| framing.separates)
     }
 
-    /// Returns the number of bytes at the beginning of a text that are those of a literal.
+    /// Returns the number of bytes at the beginning of a text that agree with a literal.
     pub fn same(&self, literal: &[u8], text: &[u8]) -> usize {
         literal.iter().zip(text).take_while(|(a, b)| self.fold(**a) == self.fold(**b)).count()
     }
@@ -108,7 +108,7 @@ impl Grammar {
         if self.fold { byte.to_ascii_lowercase() } else { byte }
     }
 
-    /// Returns the child of a node for this byte through which one of the patterns can be reached; 0 is none.
+    /// Returns the child of a node for this byte, if one of the patterns can be reached through it; otherwise 0.
     pub fn child(&self, node: u32, byte: u8, active: PatternSet) -> u32 {
         let byte = self.fold(byte);
         let mut child = self.nodes[node as usize].child;
@@ -129,52 +129,52 @@ pub struct Framing {
     pub bytes: Box<[u8]>,
     /// The framing that may follow this one, as a number, or 0.
     pub next: u16,
-    /// It follows thinking, and separates the words around it.
+    /// Whether the framing follows thinking and separates the words around it.
     pub separates: bool,
 }
 
-/// The largest number of line breaks before a tag that are its framing.
+/// The most line breaks before a tag that are its framing.
 pub const MOST_LINES: usize = 2;
 
 /// A stretch of text in which the same patterns count: the content, or the inside of one kind of span.
 pub struct Region {
     pub channel: Channel,
-    /// This region is for streams that start inside this channel.
+    /// The channel, if the region is for streams that start inside a channel.
     pub started: Option<Channel>,
     pub patterns: Vec<Pattern>,
-    /// The patterns that always count together: one of them, and the bits of all.
+    /// The groups of patterns that always count together: one pattern of the group, and the bits of all.
     pub groups: Vec<(Pattern, PatternSet)>,
-    /// Roots of the tries of literals, of tag names after `<` and of tag names after `</`; 0 where there is none.
+    /// The roots of the tries of literals, of tag names after `<` and of tag names after `</`; 0 without a trie.
     pub literals: u32,
     pub open_names: u32,
     pub close_names: u32,
-    /// The tags before which that many line breaks are framing.
+    /// For each number of line breaks, the tags before which that many are framing.
     pub lines_before: [PatternSet; MOST_LINES + 1],
-    /// The bytes with which its markers begin.
+    /// The bytes with which markers of the region begin.
     pub first_bytes: ByteSet,
-    /// The patterns that ask for a special token.
+    /// The patterns that need a special token.
     pub special: PatternSet,
-    /// The patterns that count in a fenced block too, and those of them that also count between backticks.
+    /// The patterns that also count in a fenced block, and those that also count between backticks.
     pub in_fences: PatternSet,
     pub in_code_spans: PatternSet,
     /// The patterns that count in the strings of an answer in JSON.
     pub in_strings: PatternSet,
-    /// Flags that some pattern of this region asks for.
+    /// The flags that some pattern of this region needs or avoids.
     pub used: u16,
-    /// Flags that non-blank text of this region takes away.
+    /// The flags that non-blank text of this region clears.
     pub cleared: u16,
     pub lines: LineRule,
     /// The pattern of the fence line that closes this region.
     pub fence_close: Option<u8>,
-    /// A marker may say that all of it was the answer.
+    /// Whether a marker may show that the whole region was the answer.
     pub is_answered: bool,
     /// The pattern of a header whose beginning is missing.
     pub header_name: Option<u8>,
 }
 
 impl Region {
-    /// Returns the patterns that count now, by the flags that are set, the spans of which a block was closed, and the name
-    /// of the innermost tag.
+    /// Returns the patterns that count, for these flags, the spans of which a block was closed, and the name of the
+    /// innermost tag.
     pub fn active(&self, flags: u16, closed: u64, tag: u8) -> PatternSet {
         let groups = self.groups.iter().filter(|(pattern, _)| pattern.counts(flags, closed, tag));
         groups.fold(0, |all, (_, bits)| all | bits)
@@ -186,76 +186,76 @@ impl Region {
         self.lines != LineRule::Ignore
     }
 
-    /// Returns whether a marker may begin with this byte, which is outside code.
+    /// Returns whether a marker may begin with this byte outside code.
     pub fn may_begin(&self, byte: u8) -> bool {
         contains(&self.first_bytes, byte) || self.fence_close.is_some() && matches!(byte, b' ' | b'`')
     }
 }
 
-/// The treatment of code, and so of lines, in a region.
+/// The treatment of code, and therefore of lines, in a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineRule {
     Ignore,
-    /// Markers inside code fences, or inside code spans, are text. Where neither is so, no fence opens after a backtick.
-    /// `words`: whether a line has text before an opener is asked.
+    /// Markers inside code fences, or inside code spans, are text. If neither is set, a fence still cannot open after a
+    /// backtick. `words` means that it matters whether a line has text before an opener.
     Guard {
         fences: bool,
         inline: bool,
         words: bool,
     },
-    /// Inside a fence span: nested code blocks are opaque, and so are code spans with `inline`.
+    /// Inside a fence span. Markers in nested code blocks, and with `inline` in code spans, are text.
     Fence {
         inline: bool,
     },
 }
 
 impl LineRule {
-    /// Returns whether it follows whether a line has text.
+    /// Returns whether it must be tracked if a line has text.
     pub fn has_words(self) -> bool {
         matches!(self, LineRule::Guard { words: true, .. })
     }
 
-    /// Returns whether it follows code spans.
+    /// Returns whether code spans must be tracked.
     pub fn has_code_spans(self) -> bool {
         matches!(self, LineRule::Guard { inline: true, .. } | LineRule::Fence { inline: true })
     }
 }
 
-/// In which code a marker is text, where a dialect guards code.
+/// The kinds of code in which a marker is text, in a dialect that guards code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Guarded {
-    /// In all that `guard` names.
+    /// All kinds that `guard` names.
     InCode,
-    /// Between backticks alone: models write real calls into fences that they never close.
+    /// Only code spans, because models write real calls into fences that they never close.
     InCodeSpans,
     Nowhere,
 }
 
-/// A marker, as far as one region is concerned.
+/// A marker in one region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
-    /// Counts where all of these flags are set …
+    /// The marker counts if all of these flags are set …
     pub needs: u16,
     /// … and none of these …
     pub avoids: u16,
-    /// … and, for the closer of a tag that must match its opener, where that opener had this name.
+    /// … and, for the closer of a tag that must match its opener, if the opener had this name.
     pub same: Option<u8>,
-    /// … and where no block of this span was closed yet.
+    /// … and if no block of this span was closed yet.
     pub once: Option<u8>,
-    /// … and, where the caller distinguishes special tokens from others, where one of those begins the marker …
+    /// … and, if the caller distinguishes special tokens, if a special token begins the marker …
     pub special: bool,
-    /// … and, for a token that is not special there, where no blank and letter come after it …
+    /// … and, for a token without that distinction, if no blank and letter follow …
     pub spares_prose: bool,
     /// … and outside this code.
     pub guarded: Guarded,
     pub action: Action,
     /// The number of bytes of the literal that are framing before the marker.
     pub before: u16,
-    /// The literal's length, framing included; 0 of tags.
+    /// The literal's length, including framing; 0 for tags.
     pub len: u16,
-    /// The number of its last bytes that do not belong to the marker, but must follow it.
+    /// The number of the literal's last bytes that do not belong to the marker, but must follow it.
     pub ahead: u16,
-    /// Framing that may follow; an index into `framings` plus one, or 0.
+    /// The framing that may follow, as an index into `framings` plus one, or 0.
     pub after: u16,
 }
 
@@ -278,7 +278,7 @@ impl Pattern {
         }
     }
 
-    /// Returns whether it counts now. See `Region::active`.
+    /// Returns whether the pattern counts. See `Region::active`.
     fn counts(&self, flags: u16, closed: u64, tag: u8) -> bool {
         flags & self.needs == self.needs
             && flags & self.avoids == 0
@@ -295,40 +295,41 @@ impl Pattern {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Opens span `rule` by its literal or name number `tag`; `ends` closes the thinking around it.
+    /// Opens span `rule`; `tag` is the number of the literal or name. With `ends`, the thinking around it is closed.
     Open { rule: u8, tag: u8, ends: bool },
-    /// Closes the innermost span; `keep`: its bytes are text. `rule` is the span that has this closer.
+    /// Closes the innermost span. With `keep`, the bytes are text. `rule` is the span that has this closer.
     Close { rule: u8, keep: bool },
-    /// Opens the thinking by a tag in place of the dialect's own opener; inside thinking that was open at the start, the tag
-    /// is removed. `rule` and `tag` name it.
+    /// Opens the thinking by a leading tag, which is not the dialect's own opener. In thinking that was open at the start, the
+    /// tag is removed. `rule` and `tag` are reported as the opener.
     Lead { rule: u8, tag: u8 },
-    /// Removes an opener that is written again.
+    /// Removes a repeated opener.
     Absorb,
     /// Removes a marker that opens and closes nothing.
     Drop,
-    /// Removes such a marker where nothing comes after it; elsewhere it is text.
+    /// Removes a marker that opens and closes nothing at the end of the text; elsewhere it is text.
     DropLast,
-    /// Removes a closer: the text after it follows a close.
+    /// Removes a closer. The text after it is treated as the text after a span.
     DropClose,
-    /// Removes a closer of span `rule`, which says that all content before it was thinking.
+    /// Removes a closer of span `rule`, because of which all content before it was thinking.
     Reclassify { rule: u8 },
-    /// Closes the innermost span, which is thinking, but was the answer if it is the first span. `rule` as above.
+    /// Closes the innermost span, which is thinking. If it is the first span, it was the answer. `rule` is the span that has
+    /// this closer.
     Answer { rule: u8 },
-    /// Text; between two of them nothing else counts.
+    /// A quote, which is text. Between two quotes no other marker counts.
     Quote,
-    /// The literal begins a fence line that opens span `rule`; `ends` as above.
+    /// The literal begins a fence line that opens span `rule`; `ends` as in `Open`.
     FenceOpen { rule: u8, ends: bool },
-    /// The literal begins a header, `tag` saying which.
+    /// The literal begins a header; `tag` is the number of the literal.
     HeaderBegin { tag: u8 },
     /// The literal is a whole header.
     HeaderEnd,
-    /// The literal, a name and an end are a whole header.
+    /// The literal is followed by a name and an end, which together are a whole header.
     HeaderWhole,
-    /// At the start of a stream that starts inside a header: a name and an end, without the literal that begins it.
+    /// A name and an end at the start of a stream that starts inside a header, whose beginning is missing.
     HeaderName,
 }
 
-/// A trie node; siblings are a list. `reach` has a bit for each pattern that ends here or below.
+/// A node of a trie, whose siblings are a list. `reach` has a bit for each pattern that ends in the node or below.
 pub struct Node {
     pub byte: u8,
     pub child: u32,
@@ -340,11 +341,11 @@ pub struct Node {
 /// The grammar that all tags of a dialect share.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct TagRule {
-    /// White space allowed in each gap.
+    /// The most white space in each gap.
     pub space: u32,
-    /// Bytes that may directly follow the name: a colon and a word.
+    /// The most bytes of a suffix of the name: a colon and a word.
     pub suffix: u32,
-    /// The longest tag, where tags may have attributes; 0 where they may not.
+    /// The longest tag, if tags may have attributes; 0 if they may not.
     pub attributes: u32,
     pub self_close: bool,
 }
@@ -353,12 +354,12 @@ pub struct HeaderRule {
     pub begins: Vec<Box<[u8]>>,
     pub ends: Vec<Box<[u8]>>,
     pub keys: Vec<HeaderKey>,
-    /// All of its literals, and the values that its routes ask for, match in any ASCII case.
+    /// Whether the header's literals, and the values of its routes, match in any ASCII case.
     pub fold: bool,
-    /// Bytes between the beginning and the end.
+    /// The most bytes between the beginning and the end.
     pub max: u32,
     pub routes: Vec<Route>,
-    /// Root of the trie of texts that a `<` inside a header may begin: ends are bits from 0, keys from 32.
+    /// The root of the trie of texts inside a header that begin with `<`: ends are bits from 0, keys from 32.
     pub inner: u32,
 }
 
@@ -368,10 +369,10 @@ pub struct HeaderKey {
 }
 
 pub struct Route {
-    /// Field and the values that it may have; none are any value.
+    /// Fields, each with the values that it may have; an empty list means any value.
     pub when: Vec<(Box<str>, Vec<Box<str>>)>,
     pub channel: Channel,
-    /// A call may be in the body.
+    /// Whether a call may be in the body.
     pub calls: bool,
 }
 

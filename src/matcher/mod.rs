@@ -4,32 +4,33 @@
 //! anywhere, most of them four bytes long. Three things work together, each on the one before:
 //!
 //! - The **grammar** is data: regions (the content, the inside of a span), the patterns that count in each, and tries of
-//!   their bytes. A pattern counts by flags: at the first byte of a stream, after nothing but blanks, once.
+//!   their bytes. Flags decide whether a pattern counts, such as only at the first byte of a stream, only after blanks, or
+//!   only once.
 //! - The **recogniser** reads one marker, byte by byte, from the place where it may begin. It knows the whole grammar, and
 //!   is exact, plain and slow. Where it fails, its first byte is text, and the next recogniser begins one byte later. Next to
 //!   it, the **code tracker** follows Markdown: inside a code block a marker may be text.
-//! - The **automaton** is the same as a table. Its builder asks the recogniser for the effect of each byte in each state, so
-//!   that a stream pays one look per byte, however it was cut.
+//! - The **automaton** has the same results in a table. Its builder gets the effect of each byte in each state from the
+//!   recogniser, so that a stream needs one look-up per byte, however it was cut.
 //!
 //! # Why an automaton of our own
 //!
-//! Automata for regular expressions find the end of a match. A stream needs more in every state: how many bytes may
-//! still be part of a marker, and so must be held back. And which patterns count changes with the text: a table
-//! for each set of patterns would be left with the first blank, and again with the first letter. So a state is
+//! Automata for regular expressions find the end of a match. For a stream, each state must also say how many bytes may still be
+//! part of a marker, and so must be held back. Besides, text changes which patterns count: with a table for each set of
+//! patterns, a stream would change tables at the first blank, and again at the first letter. So a state is
 //!
 //! - a **start configuration**: a region, and the patterns that count now, after a blank, and after text. The first byte
 //!   of a stream and the first blank of a span are transitions like all others;
 //! - the position of the text in Markdown code;
-//! - the framing that may still follow the marker before;
+//! - the framing that may still follow the last marker;
 //! - the bytes that are held.
 //!
-//! A cell is the next state, or an **exit**: a marker is complete, or framing is, or only a recogniser can decide. Exits are
-//! numbered after the states and have no row, so that reading needs no test for them: the byte after an exit finds no
-//! cell. Constructs with an unlimited number of forms are outside the table: attributes, the values of headers, long fences,
+//! A cell is the next state, or an **exit**: a marker or framing is complete, or a recogniser must decide. Exits are numbered
+//! after the states and have no row, so that reading needs no test for them: the look-up of the byte after an exit fails.
+//! Constructs with an unlimited number of forms are outside the table: attributes, the values of headers, long fences,
 //! suffixes.
 //!
-//! Prose loops in one state, which is **accelerated**: only bytes that lead elsewhere are looked for. A short chunk of
-//! prose is not even read by the table: each byte has a bit for every loop that it is not in.
+//! Prose loops in one state, which is **accelerated**: only bytes that lead to other states are searched for. A short chunk
+//! of prose is not even read by the table: each byte has a bit for every loop that does not include it.
 //!
 //! # One text, followed through the table
 //!
@@ -38,10 +39,11 @@
 //!
 #![doc = include_str!("shown.md")]
 //!
-//! Content begins in the state of region 0 that is settled and holds nothing. `x` loops there. `[` leads to a state that
-//! holds one byte, `a` to one that holds two, and `]` to the exit of pattern 0, three bytes long: the opener. Inside the
-//! span, region 1, the closer is found in the same way. In `[b`, the `b` leads back to prose: both bytes are text. The other
-//! states of region 0 are for a host that has stray closers removed (`StrayClose::Drop`): there `[/a]` is a marker too.
+//! Content begins in the state of region 0 that is settled and holds nothing. `x` loops in it. `[` leads to a state that
+//! holds one byte, `a` to one that holds two, and `]` to the exit of pattern 0, which is the opener, three bytes long. Inside
+//! the span, region 1, the closer is found in the same way. In `[b`, the `b` leads back to prose: both bytes are text. The
+//! other states of region 0 are for a host that wants stray closers removed (`StrayClose::Drop`): in them `[/a]` is a marker
+//! too.
 
 pub mod answer;
 pub mod automaton;

@@ -1,16 +1,16 @@
-//! Distinguishes a marker that a text only mentions from one that is meant, by the bytes around it. Models explain tags and
-//! tokens, and quote tags while they think. Tokens decide exactly; these rules are for hosts that have none.
+//! Distinguishes a marker that a text only mentions from a real one, by the bytes around it. Models explain tags and tokens,
+//! and quote tags while they think. With tokens this is decided exactly; these rules are for hosts without tokens.
 
 use super::bytes::is_blank;
 
 /// The last byte of the text since the last marker, or a line break if there is no such text. An opening quote or bracket of
-/// more than a byte counts as `(`.
+/// several bytes counts as `(`.
 pub type Before = u8;
 
 /// The beginning of a line.
 pub const LINE: Before = b'\n';
 
-/// Returns whether it is a blank within a line.
+/// Returns whether the byte is a blank within a line.
 pub fn is_space(byte: u8) -> bool {
     is_blank(byte) && !is_line_end(byte)
 }
@@ -19,7 +19,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns whether it is a mark that comes before and after quoted words, or emphasised ones.
+/// Returns whether the byte is a mark around quoted or emphasised words.
 pub fn is_mark(byte: u8) -> bool {
     is_quote(byte) || is_emphasis(byte)
 }
@@ -32,7 +32,7 @@ fn is_emphasis(byte: u8) -> bool {
     matches!(byte, b'*' | b'_')
 }
 
-/// Returns whether these are the bytes of a tag without blanks and attributes, after `front`: `<` or `</`.
+/// Returns whether these bytes are a tag without blanks and attributes that begins with `front`: `<` or `</`.
 pub fn is_word_tag(front: &[u8], tag: impl IntoIterator<Item = u8>) -> bool {
     let mut tag = tag.into_iter();
     let has_front = front.iter().all(|byte| tag.next() == Some(*byte));
@@ -54,7 +54,7 @@ pub fn after(before: Before, text: &[u8]) -> Before {
     }
 }
 
-/// Returns `(` after a quote mark or bracket that opens, and `last` after all other characters.
+/// Returns `(` after an opening quote mark or bracket, and `last` after any other character.
 #[inline(never)]
 fn after_character(text: &[u8], last: u8) -> Before {
     match text {
@@ -68,7 +68,7 @@ fn after_character(text: &[u8], last: u8) -> Before {
     }
 }
 
-/// Returns whether the text may only mention an opener after `before`. The byte after the opener decides.
+/// Returns whether the text may only mention an opener after `before`, so that the byte after the opener decides.
 pub fn may_be_prose(before: Before) -> bool {
     is_space(before) || is_opening(before) || is_emphasis(before)
 }
@@ -77,7 +77,7 @@ fn is_opening(before: Before) -> bool {
     is_quote(before) || matches!(before, b'(' | b'[' | b'{')
 }
 
-/// Returns whether the text only mentions an opener between these bytes.
+/// Returns whether the text only mentions an opener, by the bytes before and after it.
 pub fn is_prose(before: Before, next: u8) -> bool {
     let ends_word = is_space(next)
         || is_quote(next)
@@ -92,8 +92,8 @@ pub fn is_prose(before: Before, next: u8) -> bool {
         || is_emphasis(before) && next == before
 }
 
-/// Returns whether a sentence with a closer in it continues: punctuation, or a blank and a letter, comes after it. Returns none
-/// where only more text can decide.
+/// Returns whether a sentence continues after a closer: punctuation, or a blank and a letter, follows. Returns `None` if more
+/// text is needed.
 pub fn continues_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     match next {
         [b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b']' | b'}', ..] => Some(true),
@@ -103,8 +103,8 @@ pub fn continues_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     }
 }
 
-/// Returns whether the text only mentions a token that is removed: punctuation, or a blank and a letter, comes after it. Returns
-/// none where only more text can decide.
+/// Returns whether the text only mentions a token that would be removed: punctuation, or a blank and a letter, follows. Returns
+/// `None` if more text is needed.
 pub fn is_in_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     match next {
         [b'.' | b',' | b';' | b':' | b')', ..] => Some(true),
@@ -115,7 +115,7 @@ pub fn is_in_sentence(next: &[u8], at_end: bool) -> Option<bool> {
 }
 
 /// Returns whether the text quotes a closer after `before`: it is between two equal marks, and no letter or digit
-/// follows, with which a quotation in the answer would begin. Returns none where only more text can decide.
+/// follows, since that would be a quotation at the beginning of the answer. Returns `None` if more text is needed.
 pub fn is_quoted(before: Before, next: &[u8], at_end: bool) -> Option<bool> {
     match next {
         [mark, _, ..] | [mark] if *mark != before => Some(false),

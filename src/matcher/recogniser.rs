@@ -1,8 +1,8 @@
-//! The recogniser reads one marker, byte by byte, from the place where it may begin. It has decided as soon as no continuation
-//! can turn the read bytes into a marker, or as soon as they are one.
+//! The recogniser reads one marker, byte by byte, from the place where it may begin. It decides as soon as the bytes are a
+//! marker, or as soon as no continuation can make them one.
 //!
-//! It knows the whole grammar: it is the oracle from which the automaton's builder derives its table, and it reads constructs
-//! with an unlimited number of forms, which a table cannot hold: attributes, the values of headers, long fences, suffixes.
+//! It knows the whole grammar. The automaton's builder derives its table from it, and it reads constructs with unlimited forms,
+//! which a table cannot have: attributes, the values of headers, long fences, suffixes.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::{
     grammar::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, LineRule, PatternSet, Region, TagRule},
 };
 
-/// The known facts about a byte's token. Plain bytes, about which nothing is known, may begin a special marker.
+/// The known facts about a byte's token. A byte of an unknown token may begin a special marker.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TokenMark(u8);
 
@@ -44,7 +44,7 @@ impl TokenMark {
 /// The classification of the bytes so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
-    /// Only more bytes can decide.
+    /// More bytes are needed.
     More,
     Fail,
     /// The first `len` bytes are the marker of this pattern of the region.
@@ -54,12 +54,12 @@ pub enum Outcome {
     },
     /// All bytes are the framing that was expected.
     Framing,
-    /// A header came to its end.
+    /// A header is complete.
     HeaderEnd {
         pattern: u8,
     },
-    /// A header broke off before this byte. The last `pending` bytes before it are not of the header; `torn`: nor is
-    /// the value that ends there, because the header grew too long in the middle of it.
+    /// A header broke off before this byte. The last `pending` bytes do not belong to it. With `torn`, the value before
+    /// them does not belong to it either, because the header became too long inside that value.
     HeaderBreak {
         pattern: u8,
         pending: u32,
@@ -67,28 +67,28 @@ pub enum Outcome {
     },
 }
 
-/// Up to three readings of the same bytes: as a literal, as a tag, as a fence line that closes. Or one, as the framing
-/// that may follow the marker before.
+/// Up to three readings of the same bytes: as a literal, as a tag, and as a fence line that closes. Or one reading, as the
+/// framing that may follow the last marker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Recogniser {
-    /// Bytes read so far.
+    /// The number of bytes read so far.
     len: u32,
-    /// Patterns of the region that it may become.
+    /// The patterns that the bytes may become.
     active: PatternSet,
     literal: Literal,
     tag: Tag,
     close: FenceClose,
-    /// Line breaks before a tag.
+    /// The number of line breaks before a tag.
     lines: u8,
-    /// The number of the framing that it may be; 0 is none.
+    /// The number of the framing that the bytes may be, or 0.
     framing: u16,
-    /// The line opens a nested block.
+    /// Whether the line opens a nested block.
     nests: bool,
 }
 
 impl Recogniser {
-    /// Returns a recogniser that has read nothing, for a marker that begins with `byte`. `code`: the byte's position in code.
-    /// `active`: the patterns that count in the region now.
+    /// Returns a recogniser that has read nothing, for a marker that begins with `byte`. `code` is the byte's position in code,
+    /// and `active` the patterns that count.
     pub fn of_marker(region: &Region, active: PatternSet, code: &CodeTracker, byte: u8) -> Recogniser {
         let is_tag = region.open_names != 0 || region.close_names != 0;
         let is_active = region.fence_close.is_some_and(|fence| active >> fence & 1 != 0);
@@ -111,7 +111,7 @@ impl Recogniser {
         Recogniser { len: 0, active: 0, literal, tag, close, lines: 0, framing, nests: false }
     }
 
-    /// Returns the number of bytes that it has read, the one that decided included.
+    /// Returns the number of bytes that were read, including the deciding byte.
     pub fn len(&self) -> usize {
         self.len as usize
     }
@@ -120,13 +120,13 @@ impl Recogniser {
         self.framing != 0
     }
 
-    /// Returns whether it has seen, where it failed, that its line opens a nested block of a fence span.
+    /// Returns whether the recogniser failed because its line opens a nested block of a fence span.
     pub fn nests(&self) -> bool {
         self.nests
     }
 
-    /// Returns whether it is in the middle of the fixed bytes of a marker. The variable parts, in names, values and white
-    /// space, have too many forms to list. `read`: the bytes that it has read.
+    /// Returns whether the recogniser is in the fixed bytes of a marker. The variable parts, in names, values and white space,
+    /// have too many forms for the table. `read` are the bytes that were read.
     pub fn is_common(&self, read: &[u8]) -> bool {
         if let Some(token) = self.token(read) {
             return token.start <= COMMON_RUN as usize && token.len() <= COMMON_LANGUAGE as usize;
@@ -146,8 +146,8 @@ impl Recogniser {
         literal && tag && close
     }
 
-    /// Returns the range of the language token in the bytes that it has read, if these can only be a fence line. Such a line
-    /// opens a nested block or closes one; only the number of the token's bytes matters.
+    /// Returns the range of the language token in the bytes that were read, if these can only be a fence line, which opens or
+    /// closes a nested block. Of the token only the length matters.
     pub fn token(&self, read: &[u8]) -> Option<Range<usize>> {
         let (marker, end) = match self.close {
             FenceClose::Token { marker, .. } => (marker, read.len()),
@@ -158,7 +158,7 @@ impl Recogniser {
         is_alone.then_some(usize::from(marker)..end)
     }
 
-    /// Notes that the next byte does not begin a special token: it is not the first one of a marker that asks for that.
+    /// Removes the patterns that need a special token, because the next byte does not begin one.
     fn rule_out_special(&mut self, region: &Region) {
         let begins_here = |bit: &usize| {
             let is_special = (self.active & region.special) >> bit & 1 != 0;
@@ -168,7 +168,7 @@ impl Recogniser {
         self.active &= !here;
     }
 
-    /// Reads on in `text`, up to its end or to the byte that decides. Returns the classification of the bytes so far. `mark`
+    /// Continues in `text`, up to its end or to the deciding byte. Returns the classification of the bytes so far. `mark`
     /// returns the token mark of a byte.
     pub fn run(
         &mut self,
@@ -252,7 +252,7 @@ impl Recogniser {
     }
 }
 
-/// Returns the patterns that may begin at this byte, by the code around it.
+/// Returns the patterns that may begin at this byte, considering the code around it.
 fn unguarded(region: &Region, code: &CodeTracker, byte: u8) -> PatternSet {
     let code = match region.lines {
         LineRule::Ignore => Code::None,
@@ -271,7 +271,7 @@ fn closes_by_line(region: &Region) -> bool {
     matches!(region.lines, LineRule::Fence { .. })
 }
 
-/// The bits of ends in a header's inner trie.
+/// The bits of header ends in a header's inner trie.
 const ENDS: PatternSet = u32::MAX as PatternSet;
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -279,19 +279,19 @@ enum Literal {
     #[default]
     Dead,
     Trie(u32),
-    /// After the info string of a fence that opens: blanks, and perhaps a carriage return.
+    /// After the info string of an opening fence: blanks, and perhaps a carriage return.
     FenceOpen {
         pattern: u8,
         blanks: u8,
         cr: bool,
     },
-    /// After a key that is a header only whole: bytes of its name, and the node of its end.
+    /// After the literal of a `HeaderWhole`: the number of bytes of the name, and the node of the end.
     Whole {
         pattern: u8,
         count: u16,
         node: u32,
     },
-    /// After a header's beginning: bytes after a `<`, and the node that they lead to.
+    /// After a header's beginning: the number of bytes after a `<`, and the node to which they lead.
     Header {
         pattern: u8,
         pending: u16,
@@ -336,7 +336,7 @@ impl Literal {
                         *self = Literal::Whole { pattern, count: 0, node };
                     }
                     Action::HeaderEnd => return Outcome::HeaderEnd { pattern },
-                    // Only the text's end can decide.
+                    // The end of the text decides this.
                     Action::DropLast => {}
                     _ => {
                         let ahead = region.patterns[usize::from(pattern)].ahead;
@@ -378,7 +378,7 @@ impl Literal {
                 if matches!(self, Literal::Dead) { Outcome::Fail } else { Outcome::More }
             }
             Literal::Header { pattern, pending, node } => {
-                // The part of the header's middle so far.
+                // The length of the header's middle so far.
                 let count = len - 1 - u32::from(region.patterns[usize::from(pattern)].len) - u32::from(pending);
                 self.header(grammar, pattern, count, pending, node, byte)
             }
@@ -414,7 +414,7 @@ impl Literal {
     }
 }
 
-/// A tag: `<`, white space, perhaps `/` and white space, a name, and the text that the grammar allows after it.
+/// A tag: `<`, white space, perhaps `/` and white space, a name, and the text that the grammar allows after the name.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 enum Tag {
     #[default]
@@ -429,13 +429,13 @@ enum Tag {
         slash: bool,
         node: u32,
     },
-    /// A colon and a word after the name: bytes so far.
+    /// A colon and a word after the name; the number of their bytes so far.
     Suffix {
         slash: bool,
         pattern: u8,
         count: u32,
     },
-    /// White space after the name, where no attributes may follow.
+    /// White space after the name, if no attributes may follow.
     Tail {
         slash: bool,
         pattern: u8,
@@ -551,12 +551,12 @@ enum FenceClose {
         indent: u8,
         ticks: u8,
     },
-    /// A blank info closes, and belongs to the marker if its line ends in time.
+    /// A blank info string. The fence closes, and the blanks belong to the marker if the line ends within the limit.
     Blank {
         marker: u8,
         blanks: u8,
     },
-    /// A language token and nothing else opens a nested block; anything else closes.
+    /// A language token. If the line has nothing else, it opens a nested block; otherwise it closes.
     Token {
         marker: u8,
         count: u8,
@@ -594,7 +594,7 @@ impl FenceClose {
                 let is_full = u32::from(blanks) >= FENCE_INFO;
                 match byte {
                     b'\n' => return closes(marker + blanks),
-                    // One more, if it is the line end's own.
+                    // One more byte is allowed if it is the carriage return of the line end.
                     b'\r' if u32::from(blanks) == FENCE_INFO => FenceClose::Blank { marker, blanks: blanks + 1 },
                     _ if is_blank(byte) && !is_full => FenceClose::Blank { marker, blanks: blanks + 1 },
                     _ => return closes(marker),

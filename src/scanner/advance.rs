@@ -1,6 +1,6 @@
 //! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no
-//! marker, so nothing here may allocate, and all is measured in instructions. The order of the ways within a call is written here
-//! alone; a host that can only take some of their results says so (`Take`), and may ask for more of them later in the same chunk.
+//! marker, so nothing here may allocate, and the cost is measured in instructions. Only this file decides the order of the
+//! ways. A host that can use only some kinds of results says so with `Take`, and may allow more kinds later in the same chunk.
 
 use super::{
     engine::{Engine, SHORT},
@@ -16,19 +16,19 @@ use crate::{
     utf8::{incomplete_tail, is_continuation},
 };
 
-/// Chunks up to this length are examined as a whole. To stop at the first byte that matters would cost more than it saves.
+/// Chunks up to this length are examined as a whole. Stopping at the first byte that matters would cost more than it saves.
 const LONGEST_PASSED: usize = 256;
-/// The part of a chunk that may be fed at once.
+/// The kinds of parts of a chunk that the caller accepts. Each kind includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(not(feature = "c-api"), allow(dead_code))]
 pub enum Take {
     /// The whole chunk, if it is text to its end and nothing is held before it.
     WholeText,
-    /// The whole chunk, if it is one event at most.
+    /// The whole chunk, if it is at most one event.
     Whole,
-    /// Text: the whole chunk, or the front of it that decides the held bytes. To here, nothing can panic.
+    /// Text: the whole chunk, or its front that decides the held bytes. Up to this kind, nothing can panic.
     Parts,
-    /// Such text, or the next piece of a body of calls, for a host that has tried the whole chunk.
+    /// Text, or the next piece of a body of calls, for a caller that has tried the whole chunk before.
     Pieces,
 }
 
@@ -37,9 +37,9 @@ pub struct Part {
     /// The role of the event's bytes, in the innermost channel.
     pub piece: Piece,
     pub offset: u64,
-    /// Whether its bytes are the last reported ones of those that are held. Otherwise they are the front of the chunk.
+    /// Whether the event's bytes are held bytes: the last ones that were reported. If not, they are the front of the chunk.
     pub is_held: bool,
-    /// The number of its bytes. There is no event if it is text without bytes: all that was fed is held then.
+    /// The number of the event's bytes. Text without bytes is not an event: all bytes that were fed are then held.
     pub len: usize,
     /// The number of bytes of the chunk that were fed.
     pub fed: usize,
@@ -61,19 +61,19 @@ impl Part {
 }
 
 impl Scanner {
-    /// Feeds a short chunk of ASCII that loops in the automaton's state, as most tokens do. In all other cases it returns none
-    /// and feeds nothing. It is a short cut of `advance`. Cannot panic.
+    /// Feeds a short chunk of ASCII that loops in the automaton's state, as most tokens do, as a short cut of `advance`. In all
+    /// other cases it returns `None` and feeds nothing. Cannot panic.
     #[inline(always)]
     pub(crate) fn advance_in_loop(&mut self, chunk: &[u8]) -> Option<Part> {
         let Scanner { dialect, engine } = self;
-        // This is checked first: the other order keeps more registers in use.
+        // This is checked first, because the other order keeps more registers in use.
         let last = last_of_loop(dialect.compiled.automaton.loop_sets(), engine.state.loop_mask(), chunk)?;
         let end = engine.ledger.end_in_table(chunk.len())?;
         engine.before = last;
         Some(Part::whole(Piece::Text, engine.ledger.report_plain(end), chunk))
     }
 
-    /// Feeds the front of a chunk. Returns none, and feeds nothing, if only a `Pull` can take it apart.
+    /// Feeds the front of a chunk. Returns `None`, and feeds nothing, if a `Pull` must read it.
     #[inline(always)]
     pub(crate) fn advance(&mut self, chunk: &[u8], take: Take) -> Option<Part> {
         let Scanner { dialect, engine } = self;
@@ -101,8 +101,8 @@ impl Scanner {
 }
 
 impl Engine {
-    /// Feeds a short chunk that leads from state to state of the automaton. Its text includes the bytes that were held before
-    /// it; the rest of the chunk is held. If a marker is complete, or if the automaton cannot decide, it returns none and feeds
+    /// Feeds a short chunk that leads from state to state of the automaton. Its text includes the bytes that were held before;
+    /// the rest of the chunk is held. If a marker is complete, or if the automaton cannot decide, it returns `None` and feeds
     /// nothing. Cannot panic.
     #[inline(always)]
     fn advance_short(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {
@@ -130,7 +130,7 @@ impl Engine {
         Some(Part { len, is_held: true, ..Part::whole(Piece::Text, offset, chunk) })
     }
 
-    /// Feeds a long chunk in the same way, where nothing is held.
+    /// Feeds a long chunk in the same way, if nothing is held.
     #[inline(always)]
     fn advance_long(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {
         self.ledger.end_in_table(chunk.len())?;
@@ -138,13 +138,13 @@ impl Engine {
         self.take_chunk(chunk, compiled.automaton.info(to), is_ascii, take)
     }
 
-    /// Returns whether something is held, while the matcher is in the table.
+    /// Returns whether bytes are held, while the matcher is in the table.
     #[inline(always)]
     pub fn is_holding(&self) -> bool {
         self.state.held() + self.text > 0
     }
 
-    /// Takes a chunk that leads to a state, where nothing is held.
+    /// Feeds a chunk that leads to the state `to`, if no bytes are held before it.
     #[inline(always)]
     fn take_chunk(&mut self, chunk: &[u8], mut to: StateInfo, is_ascii: bool, take: Take) -> Option<Part> {
         let mut len = chunk.len();
@@ -173,7 +173,7 @@ impl Engine {
         Some(Part { len, ..Part::whole(Piece::Text, offset, chunk) })
     }
 
-    /// Keeps the beginning of a character at the end of the held bytes. Returns the number of bytes that it has.
+    /// Keeps the beginning of a character at the end of the held bytes. Returns the number of its bytes.
     #[inline(never)]
     fn hold_character(&mut self, to: StateInfo) -> usize {
         self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };
@@ -200,7 +200,7 @@ impl Engine {
         run.exit.is_none().then_some((run.state, chunk.is_ascii()))
     }
 
-    /// Returns the few bytes of a long chunk that decide the held ones, so that nothing is held after them.
+    /// Returns the first bytes of a long chunk that decide the held bytes, so that nothing is held after them.
     #[inline(never)]
     fn first_part<'a>(&self, compiled: &Compiled, chunk: &'a [u8]) -> Option<&'a [u8]> {
         if self.text > 0 {
@@ -215,8 +215,8 @@ impl Engine {
 
 /// Returns the last byte of a short chunk if the chunk loops in a state.
 ///
-/// It looks at four or eight bytes from each end, some of them twice. Each four are examined by themselves, so that hardly any
-/// register has to be saved for them. If there are fewer than four bytes, it reads the first, the middle and the last one.
+/// It reads four or eight bytes from each end, some of them twice. Groups of four are examined one after the other, so that
+/// hardly any register has to be saved. If there are fewer than four bytes, it reads the first, the middle and the last byte.
 #[inline(always)]
 pub(super) fn last_of_loop(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> Option<u8> {
     let set = |byte: u8| sets[usize::from(byte)];

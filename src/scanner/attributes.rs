@@ -1,5 +1,5 @@
-//! The fields of a marker: the attributes of a tag, and those of a header. They are read once the marker is complete, so
-//! nothing here may wait for more bytes.
+//! Reads the fields of a marker: the attributes of a tag, or the fields of a header. The marker is complete, so nothing here
+//! may wait for more bytes.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub struct Attributes(TryBox<Lists>);
 #[derive(Default)]
 struct Lists {
     list: Vec<Entry>,
-    /// Names and decoded values, one after the other.
+    /// All names and decoded values, joined.
     text: Vec<u8>,
 }
 
@@ -80,10 +80,10 @@ impl Attributes {
             .map(|it| it.value)
     }
 
-    /// Reads the attributes of a whole tag, which is known to follow the grammar.
+    /// Reads the attributes of a whole tag, whose grammar was already checked.
     pub fn read_tag(&mut self, tag: &[u8]) -> Result<(), Error> {
         self.clear();
-        // Values may be any bytes, so the next `=` outside a value is found from name to name.
+        // Values may contain `=`, so each `=` is looked for after the end of the last value.
         let lead = 1 + tag.iter().skip(1).take_while(|&&byte| is_tag_space(byte)).count();
         let mut at = (lead..tag.len()).find(|&at| is_tag_space(tag[at])).unwrap_or(tag.len());
         while let Some(name) = run(tag, at, is_name_start, is_name) {
@@ -111,7 +111,7 @@ impl Attributes {
         self.push(b"end", middle..header.len(), header, middle..header.len(), false)
     }
 
-    /// Reads a header that is nothing but one of the keys, its value and an end.
+    /// Reads a header that consists of one of the keys, its value and an end.
     pub fn read_whole_header(&mut self, rule: &HeaderRule, header: &[u8]) -> Result<(), Error> {
         self.clear();
         let middle = before_end(rule, header);
@@ -122,13 +122,13 @@ impl Attributes {
         self.push(b"end", middle..header.len(), header, middle..header.len(), false)
     }
 
-    /// Reads the fields of a header that broke off. Returns its end, which is after its last value, if it has one.
+    /// Reads the fields of a header that broke off. Returns the end of its last value, if it has a value.
     pub fn read_broken_header(&mut self, rule: &HeaderRule, text: &[u8], torn: bool) -> Result<Option<usize>, Error> {
         self.clear();
         Ok(self.read_keys(rule, text, torn)?.0)
     }
 
-    /// Reads keys with their values, in order. Returns the end of the last value, and the bare word that the text ends with.
+    /// Reads keys with their values, in order. Returns the end of the last value, and the bare word at the end of the text.
     fn read_keys(
         &mut self,
         rule: &HeaderRule,
@@ -142,7 +142,7 @@ impl Attributes {
         let mut last_value = None;
         let mut bare = None;
         let mut at = 0;
-        // If the beginning is not a key, it is not a field either.
+        // The beginning of the header is skipped, unless it is also a key.
         if let Some(begin) = rule.begins.iter().find(|begin| begins(rule, text, begin) && key_at(0).is_none()) {
             at = begin.len();
         }
@@ -194,7 +194,7 @@ impl Attributes {
     }
 }
 
-/// Returns where the end of a whole header begins. If several ends fit after the beginning, the longest counts.
+/// Returns the position of a whole header's end. If several ends fit after the beginning, the longest counts.
 fn before_end(rule: &HeaderRule, header: &[u8]) -> usize {
     let begin = rule.begins.iter().find(|begin| begins(rule, header, begin)).map_or(0, |begin| begin.len());
     let ends = rule.ends.iter().filter_map(|literal| {
@@ -209,7 +209,7 @@ fn begins(rule: &HeaderRule, text: &[u8], literal: &[u8]) -> bool {
     text.get(..literal.len()).is_some_and(|text| same(rule.fold, text, literal))
 }
 
-/// Returns whether this route fits the fields. If there are two fields of one name, the last one counts.
+/// Returns whether this route fits the fields. Of two fields with one name, the last counts.
 pub fn fits(rule: &HeaderRule, route: &Route, fields: &Attributes) -> bool {
     route.when.iter().all(|(field, wanted)| {
         let is_wanted = |value: &[u8]| wanted.iter().any(|wanted| same(rule.fold, value, wanted.as_bytes()));
@@ -224,7 +224,7 @@ fn run(bytes: &[u8], at: usize, first: fn(u8) -> bool, rest: fn(u8) -> bool) -> 
     Some(start..start + len)
 }
 
-/// Replaces `&lt; &gt; &amp; &quot; &apos;` and numeric references, in one pass; any other `&` stays.
+/// Replaces `&lt; &gt; &amp; &quot; &apos;` and numeric references, in one pass; every other `&` stays.
 fn decode(raw: &[u8], out: &mut Vec<u8>) {
     let mut rest = raw;
     while let Some(at) = memchr::memchr(b'&', rest) {
@@ -244,7 +244,7 @@ fn decode(raw: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Returns length and character of the reference at the start of `text`, which begins with `&`.
+/// Returns the length and the character of the reference at the start of `text`, which begins with `&`.
 fn reference(text: &[u8]) -> Option<(usize, char)> {
     const LONGEST: usize = "&#1234567;".len();
     let len = text.iter().take(LONGEST).position(|&byte| byte == b';')? + 1;

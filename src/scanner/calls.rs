@@ -1,5 +1,5 @@
-//! Tool calls in a stream: whether an opener counts, and the body of a tool span, read by the tables of its dialect. Where a
-//! span ends does not depend on whether the host wants calls: without the option the same pieces are text.
+//! Tool calls in a stream: decides whether an opener counts, and reads the body of a tool span by the tables of its dialect.
+//! The end of a span does not depend on whether the host wants calls: without the option the same pieces are reported as text.
 
 use super::{
     engine::Engine,
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// The number of bytes after the held ones that are examined first where a word may continue in the chunk.
+/// If a held word may continue in the chunk, this many bytes of the chunk are examined first.
 const FEW: usize = 64;
 
 impl Engine {
@@ -39,7 +39,7 @@ impl Engine {
         self.optional.get().is_some_and(|optional| optional.calls.are_wanted)
     }
 
-    /// Returns whether a body of calls may open a span here, without an opener: each place is then looked at by itself.
+    /// Returns whether a body of calls may open a span here without an opener. Each position must then be examined.
     pub fn may_be_bare(&self, compiled: &Compiled) -> bool {
         compiled.bare & self.spans.flags() != 0 && self.spans.open().is_empty()
     }
@@ -65,7 +65,7 @@ impl Engine {
         }
     }
 
-    /// Returns the closers that count now, and end the body.
+    /// Returns the closers that count now and end the body.
     pub(super) fn closers<'a>(&self, compiled: &'a Compiled) -> Option<Closers<'a>> {
         let (region, active) = (self.spans.region(), self.spans.active());
         let tables = compiled.calls(region)?;
@@ -73,30 +73,30 @@ impl Engine {
         Some(Closers { grammar: &compiled.grammar, tables, region: compiled.grammar.region(region), active, innermost })
     }
 
-    /// Returns whether the body may be at its beginning, or only blanks have come: some markers count only there.
+    /// Returns whether the body may be at its beginning, with at most blanks so far: some markers count only there.
     pub fn is_first_in_body(&self, compiled: &Compiled) -> bool {
         let cleared = compiled.grammar.region(self.spans.region()).cleared;
         self.spans.flags() & (flag::FIRST | cleared) != 0
     }
 
-    /// Notes that bytes of the body come next.
+    /// Notes that the next bytes belong to the body.
     pub fn pass_first_in_body(&mut self, compiled: &Compiled, are_blank: bool) {
         let cleared = compiled.grammar.region(self.spans.region()).cleared;
         self.spans.lose(&compiled.grammar, flag::FIRST | if are_blank { 0 } else { cleared });
     }
 
-    /// Returns whether the header before names a call, if a table asks for that.
+    /// Returns whether the last header names a call, if a table requires that.
     fn names_call(&self, tables: &CallTables) -> bool {
         tables.named_by_header().is_none() || self.name_of_header(tables).is_some()
     }
 
-    /// Returns which attribute of the header is the call's name, and the length of the prefix that is removed from it.
+    /// Returns the index of the header's attribute with the call's name, and the length of the prefix to remove from it.
     pub fn name_of_header(&self, tables: &CallTables) -> Option<(usize, usize)> {
         let (_, table) = tables.named_by_header()?;
         let field = table.head.name_from.as_deref()?.as_bytes();
         let is_field = |&index: &usize| self.attributes.get(index).is_some_and(|it| it.name == field);
         let index = (0..self.attributes.len()).find(is_field)?;
-        // A header that broke off names no call.
+        // A header that broke off does not name a call.
         self.attributes.value("end")?;
         let value = self.attributes.get(index)?.value;
         table.head.prefix_len(value).map(|prefix| (index, prefix))
@@ -104,13 +104,13 @@ impl Engine {
 }
 
 impl Pull<'_> {
-    /// Returns whether every tool opener that comes next is text, because the host wants no calls in the thinking.
+    /// Returns whether tool openers are text here, because the host wants no calls in the thinking.
     fn ignores_calls(&self) -> bool {
         let never = self.engine.optional.get().is_some_and(|optional| optional.calls.never_in_thinking);
         never && self.engine.spans.channel() == Channel::Thinking
     }
 
-    /// Returns the rule and the number of an opener, if this pattern is one that does not count by itself.
+    /// Returns the rule and the number of an opener, if this pattern is an opener that counts only after a further check.
     pub(super) fn opener_of(&self, pattern: u8) -> Option<(u8, u8)> {
         let Action::Open { rule, tag, .. } = self.region().patterns[usize::from(pattern)].action else { return None };
         let in_thinking = self.engine.spans.channel() == Channel::Thinking;
@@ -120,8 +120,8 @@ impl Pull<'_> {
         (asks || self.is_in_sentence(rule)).then_some((rule, tag))
     }
 
-    /// Returns whether the next opener, which is of this rule, is text, because the family does not write it and a sentence does:
-    /// a blank and other text come before it on its line, or another such call.
+    /// Returns whether the next opener, of this rule, is text, because it is in a sentence and the family does not write this
+    /// form by itself: on its line, a blank and other text precede it, or another such call.
     fn is_in_sentence(&self, rule: u8) -> bool {
         let engine = &self.engine;
         self.compiled.spans[usize::from(rule)].is_lenient
@@ -131,7 +131,7 @@ impl Pull<'_> {
             && !(engine.hold.has_marks() && self.mark(engine.text).is_special_token())
     }
 
-    /// Decides whether an opener of `len` bytes counts. Returns none where only more bytes can decide.
+    /// Decides whether an opener of `len` bytes counts. Returns `None` if more bytes are needed.
     pub(super) fn decide_opener(&mut self, pattern: u8, len: u32, at_end: bool) -> Result<Option<bool>, Error> {
         let Some((rule, tag)) = self.opener_of(pattern) else { return Ok(Some(true)) };
         let compiled = self.compiled;
@@ -149,8 +149,8 @@ impl Pull<'_> {
         Ok(Some(false))
     }
 
-    /// Decides whether a body of calls opens a span here, without an opener. Returns none where only more bytes can decide;
-    /// otherwise the rule of that span, if one opens.
+    /// Decides whether a body of calls opens a span here without an opener, and returns the rule of the span if so. Returns
+    /// `None` if more bytes are needed.
     pub(super) fn decide_bare(&mut self, at_end: bool) -> Result<Option<Option<u8>>, Error> {
         let compiled = self.compiled;
         let flags = self.engine.spans.flags();
@@ -169,7 +169,7 @@ impl Pull<'_> {
         Ok(Some(None))
     }
 
-    /// Reads the framing after an opener, before its body. Returns none where that is over.
+    /// Reads the framing between an opener and its body. Returns `None` at its end.
     pub(super) fn read_framing_of_body(&mut self, at_end: bool) -> Result<Option<ReadOutcome>, Error> {
         if self.engine.framing == 0 {
             return Ok(None);
@@ -195,14 +195,14 @@ impl Pull<'_> {
         })
     }
 
-    /// Holds the bytes after the text until more of them have come.
+    /// Holds the bytes after the text until more bytes arrive.
     pub(super) fn wait(&mut self) -> ReadOutcome {
         let held = self.unreported() - self.engine.text;
         self.engine.pending = if held > 0 { Pending::Held(held) } else { Pending::Unread };
         ReadOutcome::End
     }
 
-    /// Reads the body of a tool span on, to the next piece that is not text, or to its closer.
+    /// Continues to read the body of a tool span, up to the next piece that is not text, or to its closer.
     #[inline(never)] // See `report_text`.
     pub(super) fn read_body(&mut self, at_end: bool) -> Result<ReadOutcome, Error> {
         let compiled = self.compiled;
@@ -215,7 +215,8 @@ impl Pull<'_> {
             let step = self.look(at_end, |lookahead| closers.next(&body, lookahead))?;
             match step {
                 None => return Ok(self.wait()),
-                // The bytes after the text have decided it. If the host stops there, other bytes may come.
+                // The text must be reported first: the step depends on bytes after it, and if the host stops, other bytes may
+                // follow.
                 Some(Step::Piece { len: 0, .. }) if !wants && self.whole_text() > 0 => return Ok(ReadOutcome::Part),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
                     self.pass_first_in_body(len);
@@ -238,7 +239,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Notes that the next `len` bytes after the text, which are contiguous, belong to the body.
+    /// Notes that the next `len` bytes after the text belong to the body. They are contiguous.
     pub(super) fn pass_first_in_body(&mut self, len: usize) {
         if len > 0 && self.engine.is_first_in_body(self.compiled) {
             let are_blank = self.rest(self.engine.text).iter().take(len).all(|&byte| is_blank(byte));
@@ -246,13 +247,13 @@ impl Pull<'_> {
         }
     }
 
-    /// Decides the held bytes of a body, or the first of them: those of a value are the value's; a word of a call is text of a
-    /// call that broke its grammar. Returns whether there is a body.
+    /// Decides the held bytes of a body, or the first of them: in a value they belong to the value; in a word of a call, the
+    /// call breaks and they are text. Returns whether something was decided.
     pub(super) fn release_body(&mut self) -> bool {
         let Some(&body) = self.engine.body() else { return false };
         let Some(tables) = self.compiled.calls(self.engine.spans.region()) else { return false };
         let Step::Piece { piece, len, next } = body.flush(tables, self.engine.hold.unreported()) else { return false };
-        // Bytes that have turned out to be text are decided with the others.
+        // Bytes that were already found to be text are decided together with the others.
         self.engine.text = 0;
         self.engine.pending = Pending::Unread;
         self.engine.framing = 0;
@@ -268,8 +269,7 @@ impl Pull<'_> {
         true
     }
 
-    /// Ends the call that is open, because the host closes its span. Returns none where none is open, or its events are not
-    /// wanted.
+    /// Ends the open call, because the host closes its span. Returns `None` if no call is open, or calls are not wanted.
     pub(super) fn end_call_by_force(&mut self) -> Result<Option<EventRef>, Error> {
         match self.engine.body().and_then(Body::end_by_force) {
             Some(Step::Piece { piece, len, next }) if self.engine.wants_calls() => {
@@ -290,9 +290,8 @@ impl Pull<'_> {
         Ok(self.event(kind, len))
     }
 
-    /// Asks a question about the contiguous bytes after the text. It takes only as many as are needed, so that a word that
-    /// began in an earlier chunk does not move the whole chunk into the hold buffer. Returns none where only more bytes can
-    /// decide.
+    /// Calls `ask` with the bytes after the text, made contiguous. It starts with few bytes, so that a held word does not move
+    /// the whole chunk into the hold buffer. Returns `None` if more bytes are needed than there are.
     fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(Lookahead) -> Option<T>) -> Result<Option<T>, Error> {
         let by_tokens = self.engine.hold.has_marks();
         let mut more = FEW;
@@ -303,7 +302,7 @@ impl Pull<'_> {
                 self.gather(held + more)?;
             }
             let rest = self.rest(start);
-            // Each byte of the text is asked for its token, so it must not be the whole chunk each time.
+            // The token of each byte of the text is looked up, so the text must not be the whole chunk each time.
             let text = if by_tokens { &rest[..rest.len().min(more)] } else { rest };
             let is_all = start + text.len() == self.unreported();
             let mark = |at: usize| self.mark(start + at);
@@ -316,7 +315,7 @@ impl Pull<'_> {
     }
 }
 
-/// Returns whether an opener followed by these bytes counts; none where only more bytes can decide.
+/// Returns whether an opener followed by these bytes counts, or `None` if more bytes are needed.
 pub(super) fn counts(
     compiled: &Compiled,
     tables: &CallTables,
@@ -331,11 +330,11 @@ pub(super) fn counts(
 #[derive(Clone, Copy)]
 pub(super) struct Lookahead<'a> {
     pub(super) text: &'a [u8],
-    /// Nothing comes after it.
+    /// Whether nothing follows these bytes.
     pub(super) is_end: bool,
-    /// Returns the mark of a byte's token, by its index in the bytes examined first; none if no tokens have come.
+    /// Returns the token mark of the byte at an index of the original bytes; `None` if bytes are fed without tokens.
     pub(super) marks: Option<&'a dyn Fn(usize) -> TokenMark>,
-    /// The index of the text in the bytes examined first.
+    /// The index of `text` in the original bytes.
     pub(super) from: usize,
 }
 
@@ -346,7 +345,7 @@ impl<'a> Lookahead<'a> {
         Lookahead { text: &self.text[len..], from: self.from + len, ..self }
     }
 
-    /// Returns the first `len` bytes, when the bytes after them are not known.
+    /// Returns the first `len` bytes, as if more may follow.
     fn first(self, len: usize) -> Lookahead<'a> {
         Lookahead { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..self }
     }
@@ -374,20 +373,20 @@ pub(super) struct Closers<'a> {
 }
 
 impl<'a> Closers<'a> {
-    /// Returns the closers of the body of a span that its opener with this number would open.
+    /// Returns the closers in the body that would begin after this opener.
     fn of_span(compiled: &'a Compiled, tables: &'a CallTables, inside: u8, tag: u8) -> Closers<'a> {
         let region = compiled.grammar.region(inside);
         Closers { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag), innermost: 0 }
     }
 
-    /// Returns the next step of a body. A closer that is a special token ends it anywhere: inside a string or a value too,
-    /// where it breaks the call.
+    /// Returns the next step of a body. A closer that is a special token ends the body anywhere; inside a string or a value it
+    /// breaks the call.
     fn next(&self, body: &Body, lookahead: Lookahead) -> Option<Step> {
         let Some((at, len)) = self.special_closer(&lookahead) else { return self.step(body, &lookahead) };
         if let Some(step) = self.step(body, &lookahead.first(at)) {
             return Some(step);
         }
-        // The closer alone decides the bytes before it: nothing after it may change that.
+        // The bytes up to the closer are read as if the text ended there, so that later bytes change nothing.
         let all = Lookahead { is_end: true, ..lookahead.first(at + len?) };
         Some(body.break_off(self.step(body, &all), at))
     }
@@ -396,7 +395,7 @@ impl<'a> Closers<'a> {
         self.view(lookahead, |view| body.next(self.tables, view))
     }
 
-    /// Decides a question about the bytes; none where only more bytes can decide.
+    /// Returns the answer of `ask` about the bytes, or `None` if more bytes are needed.
     fn decide(&self, lookahead: &Lookahead, ask: impl FnOnce(&View) -> Decision) -> Option<bool> {
         match self.view(lookahead, ask) {
             Decision::More => None,
@@ -404,13 +403,13 @@ impl<'a> Closers<'a> {
         }
     }
 
-    /// Asks a question about the bytes, among which these closers count.
+    /// Calls `ask` with a view of the bytes in which these closers count.
     fn view<T>(&self, lookahead: &Lookahead, ask: impl FnOnce(&View) -> T) -> T {
         let closers = |at: usize, len: usize| self.closer(&lookahead.first(len), at);
         ask(&View { text: lookahead.text, is_end: lookahead.is_end, innermost: self.innermost, closers: &closers })
     }
 
-    /// Returns the index of the first closer that is a special token, and its length; no length where only more bytes can
+    /// Returns the index of the first closer that is a special token, and its length, or no length if more bytes are needed to
     /// decide whether it is a closer.
     fn special_closer(&self, lookahead: &Lookahead) -> Option<(usize, Option<usize>)> {
         let patterns = self.active & self.tables.closers & !self.tables.first_closers & self.region.special;
@@ -419,7 +418,7 @@ impl<'a> Closers<'a> {
         }
         (0..lookahead.text.len()).filter(|&at| lookahead.begins_special(at)).find_map(|at| {
             match self.recognise(patterns, lookahead, at) {
-                // The closer itself must be the token, and not the framing before it.
+                // The closer itself must begin with the token, not the framing before the closer.
                 Outcome::Match { pattern, len } if self.region.patterns[usize::from(pattern)].before == 0 => {
                     Some((at, Some(len)))
                 }
@@ -449,7 +448,7 @@ impl<'a> Closers<'a> {
                 seen = Decision::More;
             }
         }
-        // A label after the opener makes a closer only where the body begins.
+        // A label is part of a closer only at the beginning of the body.
         let active = if at > 0 { self.active & !self.tables.first_closers } else { self.active };
         match self.recognise(active & self.tables.closers, lookahead, at) {
             Outcome::Match { .. } | Outcome::HeaderEnd { .. } => Decision::Yes,
@@ -458,7 +457,7 @@ impl<'a> Closers<'a> {
         }
     }
 
-    /// Reads one marker of these patterns at an index of the text.
+    /// Tries to read a marker of these patterns at an index of the text.
     fn recognise(&self, patterns: PatternSet, lookahead: &Lookahead, at: usize) -> Outcome {
         let text = &lookahead.text[at..];
         let mut recogniser = Recogniser::of_marker(self.region, patterns, &CodeTracker::NEW, text[0]);

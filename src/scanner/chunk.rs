@@ -1,4 +1,4 @@
-//! The caller's bytes, and the caller's knowledge of their tokens. Nothing of a chunk may outlive its pull.
+//! The caller's bytes with their tokens, if the caller knows them. Nothing of a chunk may outlive its pull.
 
 use std::cell::Cell;
 
@@ -19,12 +19,12 @@ use crate::matcher::recogniser::TokenMark;
 #[repr(C)]
 pub struct Token {
     len: u32,
-    /// Non-zero if it is special. It is a number because C fills the same struct.
+    /// Non-zero if the token is special. It is a number because C fills the same struct.
     special: u32,
 }
 
 impl Token {
-    /// Returns a token of `len` bytes that is text, whatever it looks like.
+    /// Returns a token of `len` bytes that is text, even if it looks like a marker.
     #[must_use]
     pub const fn text(len: u32) -> Token {
         Token { len, special: 0 }
@@ -43,7 +43,7 @@ impl Token {
         self.len
     }
 
-    /// Returns whether it is one of the tokenizer's added tokens.
+    /// Returns whether the token is one of the tokenizer's added tokens.
     #[must_use]
     pub const fn is_special(&self) -> bool {
         self.special != 0
@@ -65,9 +65,9 @@ pub struct Chunk<'a> {
 #[derive(Clone)]
 struct Tokens<'a> {
     list: &'a [Token],
-    /// The first token was begun in the chunk before.
+    /// Whether the first token began in the chunk before.
     goes_on: bool,
-    /// The token that was looked up last: its index and its first byte. Look-ups are close to each other.
+    /// The token that was looked up last: its index, and the index of its first byte. The next look-up is usually near it.
     near: Cell<(usize, usize)>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Chunk<'a> {
         self.bytes.len()
     }
 
-    /// Returns whether a token continues here.
+    /// Returns whether this index is inside a token.
     pub fn is_inside_token(&self, at: usize) -> bool {
         self.tokens.as_ref().is_some_and(|tokens| {
             let (index, start) = tokens.find(at);
@@ -117,7 +117,7 @@ impl<'a> Chunk<'a> {
 }
 
 impl Tokens<'_> {
-    /// Returns the index of the token that has this byte, and the token's first byte.
+    /// Returns the index of the token with this byte, and the index of the token's first byte.
     fn find(&self, at: usize) -> (usize, usize) {
         let (mut index, mut start) = self.near.get();
         while start > at {

@@ -1,10 +1,9 @@
-//! The amount of text of each channel, and the budget of thinking. Chunks may be cut anywhere, so nothing here may depend on where
-//! one ends.
+//! Counts the text of each channel, and keeps the budget of thinking. Nothing here may depend on how the stream is cut.
 
 use crate::channel::Channel;
 use crate::utf8::{continuations, fit, is_continuation};
 
-/// The counts of the reported text of a channel since the stream began; [`Scanner::counts`](crate::Scanner::counts) returns them.
+/// The counts of a channel's reported text since the stream began, returned by [`Scanner::counts`](crate::Scanner::counts).
 /// Markers and framing are not counted.
 ///
 /// ```
@@ -25,14 +24,14 @@ pub struct Counts {
     pub characters: u64,
     /// Spans that were opened.
     pub spans: u64,
-    /// Tokens that came through `feed_tokens` and whose first byte is text of the channel.
+    /// Tokens fed by `feed_tokens` whose first byte is text of the channel.
     pub tokens: u64,
 }
 
-/// A limit after which the event [`Kind::Budget`](crate::Kind::Budget) says that the thinking has become too long.
+/// A limit for the thinking. The event [`Kind::Budget`](crate::Kind::Budget) reports that it is exceeded.
 ///
-/// Content that turns out to have been thinking (`Reclassify`) counts for the scope of a stream; the event then comes with the
-/// next thinking.
+/// In the scope of a stream, content that turns out to have been thinking (`Reclassify`) counts too; the event is then reported
+/// with the next thinking.
 ///
 /// ```
 /// use aside::{Budget, BudgetScope, BudgetUnit, Dialect, Kind, Scanner, ScannerOptions};
@@ -51,11 +50,11 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Budget {
-    /// The most that is within the budget.
+    /// The largest amount that is within the budget.
     pub limit: u64,
     /// The unit that is counted.
     pub unit: BudgetUnit,
-    /// Where the count begins again.
+    /// The scope, at whose beginning the count starts at 0.
     pub scope: BudgetScope,
 }
 
@@ -105,14 +104,15 @@ pub enum BudgetScope {
 #[derive(Clone, Default)]
 pub struct ChannelCounts {
     bytes: [u64; 4],
-    /// Bytes that continue a character.
+    /// The number of bytes that are not the first byte of a character.
     continuations: [u64; 4],
-    /// A span has a marker, so no stream has as many as this can count.
+    /// The number of spans. 32 bits are enough: each span has a marker.
     spans: [u32; 4],
 }
 
 impl ChannelCounts {
-    /// Returns the counts of a channel. `more` is how many bytes of its text came since, each of them a character.
+    /// Returns the counts of a channel. `more` is the number of later bytes of its text, each of which is counted as a
+    /// character.
     pub fn counts(&self, channel: Channel, more: u64) -> Counts {
         let at = channel as usize;
         let bytes = self.bytes[at] + more;
@@ -145,25 +145,25 @@ impl ChannelCounts {
             move_all(counts, to);
         }
         self.spans[other(to) as usize] = 0;
-        // Content needs no span.
+        // Thinking is a span, content is not.
         if to == Channel::Thinking {
             self.add_span(to);
         }
     }
 }
 
-/// Moves the count of the content to the thinking, or that of the thinking to the content.
+/// Moves the count of the content to the thinking, or the count of the thinking to the content.
 pub fn move_all(counts: &mut [u64; 4], to: Channel) {
     let moved = std::mem::take(&mut counts[other(to) as usize]);
     counts[to as usize] += moved;
 }
 
-/// Returns the channel that text was in which is reclassified.
+/// Returns the channel of the text before it was reclassified.
 fn other(to: Channel) -> Channel {
     if to == Channel::Thinking { Channel::Content } else { Channel::Thinking }
 }
 
-/// Keeps the rest of the budget.
+/// Tracks how much of the budget is left.
 #[derive(Clone, Copy)]
 pub struct BudgetTracker {
     budget: Budget,
@@ -189,7 +189,7 @@ impl BudgetTracker {
         }
     }
 
-    /// Returns how many bytes of thinking, at least, may still come. None if nothing limits them.
+    /// Returns a lower bound of the bytes of thinking that are still within the budget, or `None` without a limit.
     pub fn left(&self, counts: &ChannelCounts, channel: Channel) -> Option<u64> {
         if channel != Channel::Thinking || self.is_exceeded {
             return None;
@@ -197,7 +197,7 @@ impl BudgetTracker {
         Some(self.budget.limit.saturating_sub(self.used(counts) - self.from))
     }
 
-    /// Returns the number of the bytes of a text that are within the budget.
+    /// Returns the number of bytes of a text that are within the budget.
     pub fn fitting(&self, counts: &ChannelCounts, channel: Channel, text: &[u8]) -> usize {
         let Some(left) = self.left(counts, channel) else { return text.len() };
         let left = usize::try_from(left).unwrap_or(usize::MAX);

@@ -1,5 +1,5 @@
-//! The engine: all that a scanner remembers of its stream, and how that changes. It is fed elsewhere: a chunk that completes no
-//! marker goes up the ladder (`advance`), and a `Pull` does everything else, event by event.
+//! The engine: the state that a scanner keeps of its stream, and the changes of that state. Feeding is done elsewhere: in
+//! `advance` for chunks that complete no marker, and event by event by a `Pull` for all others.
 
 use super::{
     attributes::Attributes,
@@ -29,7 +29,7 @@ use crate::{
     memory::TryBox,
 };
 
-/// The offset up to which a host may skip. No stream is as long, and offsets cannot overflow after it.
+/// The largest offset to which a host may skip. No stream is so long, and later offsets cannot overflow.
 #[cfg(feature = "c-api")]
 const MOST_SKIPPED: u64 = 1 << 63;
 /// Chunks up to this length are short: they are read byte by byte, and joined to the held bytes.
@@ -37,30 +37,30 @@ pub const SHORT: usize = 16;
 
 /// The state of a stream.
 ///
-/// The bytes that are in no event yet are those that are held, and after them the chunk. They are, in this order:
-/// `text` bytes that have turned out to be text, those that the automaton's state or the recogniser holds, and those that were
-/// not read.
+/// Bytes that are in no event yet are the held bytes, and then the chunk. In order, they are: `text` bytes that were found to
+/// be text, bytes held by the automaton's state or the recogniser, and bytes that were not read.
 ///
-/// The fields that most feeds need come first, so that they are in one or two lines of the processor's cache.
+/// The fields that most feeds need are first, so that they are in one or two lines of the processor's cache.
 #[repr(C)]
 pub struct Engine {
     pub ledger: Ledger,
-    /// The state of the automaton while the matcher is in the table. Until it leaves the table, `code`, `framing` and the flags
-    /// of `spans` stay as they were when it entered.
+    /// The state of the automaton while the matcher is in the table. During this time, `code`, `framing` and the flags of
+    /// `spans` have the values of its entry.
     pub state: StateInfo,
-    /// The number of bytes that have turned out to be text and are in no event yet. Between chunks, they begin a character.
+    /// The number of bytes that were found to be text and are in no event yet. Between chunks, they are the beginning of a
+    /// character.
     pub text: usize,
     pub before: Before,
     pub spans: Spans,
     pub hold: HoldBuffer,
-    /// The state after `text`.
+    /// The unfinished work after `text`.
     pub pending: Pending,
     pub code: CodeTracker,
-    /// The tracker of the text around a tool call, which continues after the call. Only in dialects that guard code.
+    /// The code tracker of the text before a tool call, which continues after the call. Only for dialects that guard code.
     pub code_around: CodeTracker,
-    /// The position in an answer in JSON. While it is one, the matcher is not in the table.
+    /// The position in an answer in JSON. In such an answer, the matcher is not in the table.
     pub json: JsonAnswer,
-    /// The framing that may follow the last marker, as a number of the grammar's framings, or 0.
+    /// The number of the framing that may follow the last marker, or 0.
     pub framing: u16,
     /// Whether the content before the last marker ends in a word, and the length of that content.
     pub ends_in_word: bool,
@@ -69,29 +69,29 @@ pub struct Engine {
     pub start: Start,
     /// The flag for the host's treatment of a stray closer.
     stray_close: u16,
-    /// Nobody has said that streams start in the thinking: the dialect guesses so.
+    /// Whether streams start in the thinking only by a guess of the dialect.
     pub guesses_start: bool,
-    /// The thinking that is open was guessed to be, and nothing has shown that it is one.
+    /// Whether the open thinking was only guessed, and nothing has confirmed it.
     pub is_guess: bool,
-    /// The reason that the host has given for the coming end.
+    /// The reason that the host has given for the stream's end.
     pub end_reason: EndReason,
     /// The rule and tag of the opener that the text has mentioned last.
     pub mentioned: Option<(u8, u8)>,
-    /// The flag that says that nothing has come, where tags of other families open the thinking then.
+    /// `flag::LEADING`, if tags of other families open the thinking at the beginning of a stream; otherwise 0.
     leading: u16,
-    /// A closer of the thinking has come.
+    /// Whether a closer of the thinking has arrived.
     pub has_closed: bool,
-    /// The prompt is being read.
+    /// Whether the prompt is being read.
     pub is_in_prompt: bool,
     pub is_finishing: bool,
-    /// A byte has come.
+    /// Whether a byte of the stream has arrived.
     pub has_begun: bool,
     pub attributes: Attributes,
     pub optional: TryBox<Optional>,
 }
 
 impl Engine {
-    /// Returns the state of a stream that starts there, whatever start the options have.
+    /// Returns the state of a stream with this start, which replaces the start of the options.
     pub fn new(compiled: &Compiled, start: Start, options: &ScannerOptions) -> Result<Engine, Error> {
         let is_known = match start {
             Start::Header => compiled.grammar.header.is_some(),
@@ -102,9 +102,9 @@ impl Engine {
         if !is_known {
             return Err(Error::NoSuchStart);
         }
-        // Bytes that are held when a chunk comes stay until it ends. As many more may then have to be held, or a short chunk be
-        // joined to them. Tags with attributes may be very long but rarely are: capacity for a long one is reserved when it
-        // comes.
+        // Bytes that are held at the beginning of a chunk stay until its end. Then as many more may have to be held, or a short
+        // chunk may be joined to them. Tags with attributes are rarely long: capacity for a long tag is reserved when one
+        // arrives.
         let most = compiled.room + 1;
         let mut engine = Engine {
             ledger: Ledger::default(),
@@ -144,7 +144,7 @@ impl Engine {
             optional.budget = options.budget.map(BudgetTracker::new);
         }
         let never = options.calls_in_thinking == CallsInThinking::Never;
-        // The position in a body is kept there: no stream allocates for it.
+        // The position in a body is kept in `optional`, which is allocated here, so that streams need not allocate it.
         if options.calls || never || !compiled.calls.is_empty() {
             let calls = &mut engine.optional.made()?.calls;
             (calls.are_wanted, calls.never_in_thinking) = (options.calls, never);
@@ -164,7 +164,7 @@ impl Engine {
         self.state = StateInfo::FALLBACK;
         self.text = 0;
         self.before = prose::LINE;
-        // The bytes stay until the next chunk, because the last events may still be read in `before`.
+        // The held bytes stay until the next chunk, because the host may still read the last events' bytes by `before`.
         self.hold.clear();
         self.pending = Pending::Unread;
         self.code = CodeTracker::NEW;
@@ -184,13 +184,13 @@ impl Engine {
         }
     }
 
-    /// Notes that a marker comes next. With a prompt, its last marker decides what is leading.
+    /// Notes that a marker follows. If it is in a prompt, text after it counts as the beginning of the stream.
     pub fn pass_marker(&mut self, compiled: &Compiled) {
         let gained = if self.is_in_prompt { self.leading } else { 0 };
         self.spans.change(compiled, flag::LEADING, gained);
     }
 
-    /// Notes how the content before a marker ends. That of a prompt does not count.
+    /// Notes whether the content before a marker ends in a word. Content of a prompt does not count.
     pub fn note_content(&mut self) {
         if self.spans.channel() != Channel::Content || self.is_in_prompt {
             return;
@@ -201,7 +201,7 @@ impl Engine {
         }
     }
 
-    /// Notes that a prompt has come. If it ended the thinking, a closer of the thinking is one too many.
+    /// Notes the end of the prompt. If the prompt ended the thinking, a further closer of the thinking is superfluous.
     pub fn end_prompt(&mut self, compiled: &Compiled) {
         self.is_in_prompt = false;
         if self.has_closed && self.stray_close == 0 && self.spans.channel() != Channel::Thinking {
@@ -227,8 +227,8 @@ impl Engine {
         Ok(Engine { hold, optional, attributes: self.attributes.try_clone()?, ledger: self.ledger.clone(), ..*self })
     }
 
-    /// Returns the set of bytes that, in any number and order, change nothing at the stream's position, and the channel. Cannot
-    /// panic.
+    /// Returns the bytes that do not change the state at the stream's position, in any number and order, and the channel.
+    /// Cannot panic.
     #[cfg(feature = "c-api")]
     #[inline]
     pub fn quiet(&self, compiled: &Compiled) -> Option<(Channel, crate::matcher::bytes::ByteSet)> {
@@ -237,8 +237,8 @@ impl Engine {
         Some((self.spans.channel(), *quiet))
     }
 
-    /// Accounts for `len` such bytes that the host has passed on itself, of which `last` is the last. Returns whether that is
-    /// possible. Cannot panic.
+    /// Counts `len` such bytes that the host has handled itself, the last of which is `last`. Returns whether that is possible.
+    /// Cannot panic.
     #[cfg(feature = "c-api")]
     pub fn skip(&mut self, len: u64, last: u8) -> bool {
         let end = self.ledger.offset().checked_add(len).filter(|&end| end < MOST_SKIPPED);
@@ -282,8 +282,8 @@ impl Engine {
         self.spans.channel() == Channel::Content && self.json.in_string(byte)
     }
 
-    /// Passes a byte of text in an answer in JSON, or one with which such an answer begins: the first content, or the first
-    /// text of a code block. The code tracker has passed it.
+    /// Follows a byte of text in an answer in JSON, or the byte with which such an answer begins: the first content, or the
+    /// first text of a code block. The code tracker has read the byte already.
     pub fn pass_json(&mut self, compiled: &Compiled, byte: u8) {
         let begins_block = self.code.begins_json();
         if self.spans.channel() != Channel::Content || !compiled.grammar.guards_json {
@@ -296,7 +296,7 @@ impl Engine {
         }
     }
 
-    /// Sets which bytes change nothing at the position in an answer in JSON.
+    /// Sets the bytes that do not change the state at the position in an answer in JSON.
     pub fn settle_json(&mut self, compiled: &Compiled) {
         let number = self.spans.region();
         let region = compiled.grammar.region(number);
@@ -313,8 +313,8 @@ impl Engine {
         }
     }
 
-    /// Enters the table, if it has a state for the stream's position. It has none where calls without an opener, or answers in
-    /// JSON, may begin.
+    /// Enters the table, if the table has a state for the stream's position. It has none where calls without an opener, or
+    /// answers in JSON, may begin.
     pub fn enter_table(&mut self, compiled: &Compiled) {
         if self.spans.flags() & (flag::START | flag::HEADER) != 0
             && (self.ledger.offset() > 0 || self.optional.get().is_some_and(|optional| optional.prompt.is_settled))
@@ -328,7 +328,7 @@ impl Engine {
         self.state = compiled.automaton.enter(&config, &self.code, self.framing);
     }
 
-    /// Takes a byte that has turned out to be text, outside the table.
+    /// Follows a byte that was found to be text, outside the table.
     pub fn pass(&mut self, compiled: &Compiled, byte: u8) {
         let region = compiled.grammar.region(self.spans.region());
         if region.has_lines() {
@@ -340,8 +340,8 @@ impl Engine {
         self.text += 1;
     }
 
-    /// Returns the number of bytes after `text` that were read and are not decided, or not reported because a body has more than
-    /// one piece in them.
+    /// Returns the number of bytes after `text` that were read, but are not decided, or are decided for a later piece of a
+    /// body.
     #[inline]
     pub fn undecided(&self) -> usize {
         let read = match &self.pending {
@@ -357,7 +357,7 @@ impl Engine {
         Counts { tokens, ..self.ledger.counts(channel, self.spans.channel()) }
     }
 
-    /// Adds the tokens of a chunk that was one text.
+    /// Adds the tokens of a chunk that was one event of text.
     #[inline]
     pub fn add_plain_tokens(&mut self, tokens: u32) {
         self.ledger.add_tokens(tokens);
@@ -396,18 +396,18 @@ impl Engine {
         self.optional.get_mut()?.thoughts.as_mut()
     }
 
-    /// Returns where a prompt has said that the stream starts.
+    /// Returns the start of the stream that a prompt has shown.
     pub fn prompted_start(&self) -> Option<Start> {
         self.optional.get()?.prompt.start
     }
 
-    /// Returns whether only the dialect says that the stream starts in the thinking.
+    /// Returns whether the stream starts in the thinking only by a guess of the dialect.
     pub fn is_start_guessed(&self) -> bool {
         self.guesses_start && self.prompted_start().is_none()
     }
 
-    /// Returns whether the thinking that is open, or in which the stream will start, may turn out to be the answer: by its end,
-    /// or by a marker.
+    /// Returns whether the open thinking, or the thinking in which the stream will start, may turn out to be the answer: at its
+    /// end, or by a marker.
     pub fn may_be_answer(&self, compiled: &Compiled) -> bool {
         if !self.has_begun {
             return self.is_start_guessed() || compiled.has_labels();
@@ -421,12 +421,12 @@ impl Engine {
             && (self.is_guess || compiled.grammar.region(self.spans.region()).is_answered)
     }
 
-    /// Returns the number of the held bytes at the front that belong to a prompt.
+    /// Returns the number of held bytes that belong to a prompt. They are at the front.
     pub fn early(&self) -> usize {
         self.optional.get().map_or(0, |optional| optional.prompt.early)
     }
 
-    /// Returns how many bytes, at least, may come within the budget. None if nothing limits them.
+    /// Returns a lower bound of the bytes that are still within the budget, or `None` without a limit.
     pub fn left(&self) -> Option<usize> {
         let left = self.budget()?.left(self.ledger.channel_counts(), self.spans.channel())?;
         Some(usize::try_from(left).unwrap_or(usize::MAX))
@@ -456,7 +456,7 @@ impl Engine {
         }
     }
 
-    /// Begins counts and thoughts with the first byte of a stream.
+    /// Begins the counts and thoughts of a stream at its first byte.
     pub fn begin_counts(&mut self) -> Result<(), Error> {
         self.has_begun = true;
         self.clear_counts();
@@ -479,16 +479,16 @@ impl Engine {
         self.spans.channel() == Channel::Thinking && region.patterns.iter().any(ends)
     }
 
-    /// Removes a closer of the thinking if it comes next in the content, with only blanks before it.
+    /// Makes the next closer of the thinking in the content be removed, if only blanks precede it.
     pub fn expect_closer(&mut self, compiled: &Compiled) {
         if self.spans.channel() == Channel::Content {
             self.leave(compiled);
-            // There was a call, so no closer can say that all before it was thinking.
+            // After a call, a closer cannot mean that all content before it was thinking.
             self.spans.change(compiled, flag::ALONE, flag::FRESH | flag::FORCED);
         }
     }
 
-    /// Returns the number of bytes of the stream that have come, held ones included.
+    /// Returns the number of bytes of the stream that have arrived, including held bytes.
     pub fn fed(&self) -> u64 {
         self.ledger.offset() + self.held_of_stream().len() as u64
     }

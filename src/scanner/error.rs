@@ -1,10 +1,10 @@
-//! Errors of a scanner. They are few, small and made without memory, because running out of memory is one of them.
+//! Errors of a scanner. They are small and need no allocation, because running out of memory is one of them.
 
 use std::{collections::TryReserveError, fmt};
 
 use crate::memory::OutOfMemory;
 
-/// The reason that a scanner could not be made, or could not continue.
+/// The reason why a scanner could not be created, or could not continue.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Error, Scanner, ScannerOptions, Start};
@@ -17,7 +17,7 @@ use crate::memory::OutOfMemory;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// There was no memory for the scanner or its data. A scanner that returns this in the middle of a stream must be
+    /// There was no memory for the scanner or its data. After this error in the middle of a stream, the scanner must be
     /// reset before it is used again.
     OutOfMemory,
     /// The dialect has no span of the channel to start in, or no headers.

@@ -1,10 +1,10 @@
-//! The events of a scanner: the only form in which it reports anything. Their bytes, joined, must be the stream.
+//! The events of a scanner, the only form of its reports. Their bytes, joined, must be the stream.
 
 use std::ops::Range;
 
 use crate::channel::Channel;
 
-/// A stretch of the stream with its kind, or an attribute of the marker before.
+/// A stretch of the stream with its kind, or an attribute of the last marker.
 ///
 /// Every byte of the stream is in exactly one event: the bytes of all events, joined, are the stream.
 ///
@@ -26,24 +26,24 @@ use crate::channel::Channel;
 pub struct Event<'a> {
     /// The kind of the event, with its data.
     pub kind: Kind<'a>,
-    /// The channel: of the span for its own events, of the text around it for framing.
+    /// The channel of the event's span. Framing has the channel of the text around it.
     pub channel: Channel,
-    /// Bytes between the start of the stream and the event. An attribute has the offset of its marker.
+    /// The number of bytes between the start of the stream and the event. An attribute has the offset of its marker.
     pub offset: u64,
-    /// The bytes: in the caller's chunk, or in the scanner if some of them had been held back. Text never cuts a character of
+    /// The bytes. They are in the caller's chunk, or in the scanner if some were held back. Text never cuts a character of
     /// valid UTF-8.
     pub bytes: &'a [u8],
-    /// The number of tokens of the stream that begin before the event, of those that were fed with
-    /// [`feed_tokens`](crate::Scanner::feed_tokens). The first token of an attribute is that of the next event.
+    /// The number of tokens, of those fed with [`feed_tokens`](crate::Scanner::feed_tokens), that begin before the event. For
+    /// an attribute, it is the same as for the next event.
     pub first_token: u64,
-    /// The number of tokens that begin inside the bytes. A token that begins in one event and ends in another belongs to the first,
-    /// so that each token with bytes is in exactly one event. Bytes that were fed without tokens have none.
+    /// The number of tokens that begin in the event's bytes, so that each token with bytes belongs to exactly one event. Bytes
+    /// that were fed without tokens have none.
     pub tokens: u32,
 }
 
 impl<'a> Event<'a> {
-    /// Returns an event of the channel of tools, for a [`CallWriter`](crate::call_writer::CallWriter) of a host that has kept
-    /// the kinds and bytes of a scanner's events and not the events.
+    /// Returns an event of the tool channel, for a host with a [`CallWriter`](crate::call_writer::CallWriter) that has kept
+    /// only the kinds and bytes of a scanner's events.
     ///
     /// ```
     /// use aside::call_writer::{CallWriter, Options};
@@ -88,66 +88,67 @@ impl<'a> Event<'a> {
 pub enum Kind<'a> {
     /// A span begins.
     Open {
-        /// The index of its `[[span]]` in the dialect's file. For a header, the number of spans.
+        /// The index of the span's `[[span]]` in the dialect's file. For a header, the number of spans.
         rule: u32,
-        /// Which of the rule's openers it was. [`Dialect::opener`](crate::Dialect::opener) returns its text.
+        /// The number of the opener in its rule. [`Dialect::opener`](crate::Dialect::opener) returns its text.
         tag: u32,
     },
-    /// An attribute of the `Open` before. The event has no bytes.
+    /// An attribute of the last `Open`. The event has no bytes.
     Attribute(Attribute<'a>),
     /// Text of the channel. It is never empty.
     Text,
     /// White space, or a marker, that is removed without opening or closing a span.
     Framing,
-    /// The span ends. The bytes are those of its marker, if it has one.
+    /// The span ends. The bytes are the marker that ends it, if there is one.
     Close(Cause),
-    /// All content so far was thinking, or all thinking so far was content: the channel of the event is the right one. It was
-    /// thinking where a closer of the thinking came without an opener before it. It was content where the stream has ended in
-    /// thinking that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), and where the closer of a wrapper
-    /// of the answer ends the thinking. The event has no bytes, and comes at most once in a stream.
+    /// All content so far was thinking, or all thinking so far was content; the event's channel is the right one. It was
+    /// thinking if a closer of the thinking arrives without an opener before it. It was content if the stream ends in thinking
+    /// that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), or if the closer of a wrapper of the answer
+    /// ends the thinking. The event has no bytes, and is reported at most once in a stream.
     Reclassify,
     /// The thinking exceeds its budget here. The event has no bytes, is between two characters, and is reported once for each
     /// span or stream.
     Budget,
-    /// A tool call begins. This and the kinds below come only with [`ScannerOptions::calls`](crate::ScannerOptions::calls). The
-    /// bytes are the beginning of the call, if the opener of its span was not that.
+    /// A tool call begins. This and the kinds below are reported only with
+    /// [`ScannerOptions::calls`](crate::ScannerOptions::calls). The bytes are the call's beginning, or empty if the opener of
+    /// the span was also the beginning.
     Call {
         /// The rule of the span's `Open`.
         rule: u32,
-        /// The number of the table in that span by which the call is written.
+        /// The number of the call's table in that span.
         table: u32,
         /// The number of the call in the stream, from 0.
         index: u64,
     },
-    /// The name of the call, whole. The bytes are the name, unless it is the value of a header's field, which is then in this
-    /// member.
+    /// The name of the call, whole. The bytes are the name. If the name is the value of a header's field, it is in this member
+    /// instead.
     CallName(Option<&'a [u8]>),
-    /// An id of the call, whole. If the whole head is the id, it comes in two parts, with the name between them.
+    /// An id of the call, whole. If the whole head is the id, it is reported in two parts, with the name between them.
     CallId,
-    /// A key of the arguments, whole. Arguments that are JSON have none.
+    /// A key of the arguments, whole. It is not reported for arguments that are JSON.
     CallKey,
     /// The word for the type of the next value, whole.
     CallType,
     /// A value, or the arguments as JSON, verbatim. It is reported in pieces that do not cut a character.
     CallValue,
-    /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+    /// The value ends. The bytes are its closer, if it has one. It is not reported for arguments that are JSON.
     CallValueEnd {
-        /// The value ended without its closer, or with a misspelt one.
+        /// Whether the value ended without its closer, or with a misspelt one.
         is_repaired: bool,
     },
     /// The call ends. The bytes are its last marker, if it has one.
     CallEnd {
         /// The number of the call.
         index: u64,
-        /// Why it ends.
+        /// The cause of the end.
         cause: Cause,
-        /// The end of one of its values was repaired, so that the value may be another one than the model meant.
+        /// Whether the end of one of the call's values was repaired, so that the model may have meant another value.
         is_repaired: bool,
     },
 }
 
 impl Kind<'_> {
-    /// Returns the kind's name: `open`, `attribute`, `text`, `framing`, `close`, `reclassify`, `budget`, or of a part of a call
+    /// Returns the kind's name: `open`, `attribute`, `text`, `framing`, `close`, `reclassify`, `budget`; for parts of a call,
     /// `call`, `call_name`, `call_id`, `call_key`, `call_type`, `call_value`, `call_value_end` or `call_end`.
     ///
     /// ```
@@ -196,18 +197,18 @@ impl Kind<'_> {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Cause {
-    /// Its closing marker came, or its tag closed itself.
+    /// The closing marker arrived, or the tag closed itself.
     Marker = 0,
     /// Another span began that ends it.
     Implied = 1,
     /// The stream ended.
     EndOfStream = 2,
-    /// The host closed it with [`Scanner::force_close`](crate::Scanner::force_close).
+    /// The host closed the span with [`Scanner::force_close`](crate::Scanner::force_close).
     Forced = 3,
-    /// The text of a call broke its grammar. No span has this cause.
+    /// The text of a call broke its grammar. Spans never have this cause.
     Malformed = 4,
-    /// The answer ended by itself inside a call, as the host has said ([`Scanner::end_reason`](crate::Scanner::end_reason)). No
-    /// span has this cause.
+    /// The answer ended by itself inside a call, as the host has reported by
+    /// [`Scanner::end_reason`](crate::Scanner::end_reason). Spans never have this cause.
     Ended = 5,
 }
 
@@ -237,7 +238,7 @@ impl Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attribute<'a> {
-    /// The name: as it is in the tag, or for a field of a header, as the dialect calls it.
+    /// The name as it is in the tag. The name of a header's field is the one in the dialect's file.
     pub name: &'a [u8],
     /// The value, with its character references decoded.
     pub value: &'a [u8],

@@ -1,5 +1,5 @@
-//! The events of one method call as the host sees them, pulled one at a time: the results of a `Pull` or of the ladder, with
-//! their bytes. Their kinds are decided below; nothing here may change the stream.
+//! The events of one method call, pulled one at a time: the results of a `Pull` or of the ladder, with their bytes. Nothing
+//! here may change the stream.
 
 use std::fmt;
 
@@ -27,10 +27,10 @@ pub enum Method {
 
 /// The events of one method call of a scanner, pulled one at a time.
 ///
-/// To drop it early is to stop the call. The bytes of the chunk after [`consumed`](Events::consumed) then go into the next
-/// call, which first returns the events that are still due. A host that ends the stream need not feed them: every method then
-/// treats the consumed bytes as at the end of any call. Events that were returned stay unchanged, also where the rest of the
-/// chunk has decided them.
+/// Dropping this value early stops the call. The host must then feed the bytes of the chunk after
+/// [`consumed`](Events::consumed) in the next call, which first returns the events that are still due. A host that ends the
+/// stream need not feed them: every method then treats the consumed bytes as if the chunk had ended there. Events that were
+/// returned are final, even if they were decided by later bytes of the chunk.
 ///
 /// ```
 /// use aside::{Dialect, Kind, Scanner};
@@ -78,8 +78,8 @@ impl<'a> Events<'a> {
         Ok(event.map(|event| with_bytes(event, &self.pull)))
     }
 
-    /// Returns the number of bytes of the chunk that must not be fed again: they are reported, held back, or of a marker or a word
-    /// of a tool call whose last events are still due.
+    /// Returns the number of bytes of the chunk that must not be fed again: they are reported, held back, or belong to a marker
+    /// or a word of a tool call with events that are still due.
     #[doc(alias = "aside_scanner_consumed")]
     pub fn consumed(&mut self) -> usize {
         self.pull.consumed()

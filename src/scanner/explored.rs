@@ -1,9 +1,9 @@
-//! The engine, state by state. From every state that a dialect's pieces lead to, each piece is read in one call, byte by byte,
-//! and with a stop after each event. Events, counts and next state must be the same. A state that the engine keeps in several
-//! forms continues in the same way from each. If all states were found, this holds for texts of any length.
+//! Tests the engine state by state. In every state that a dialect's pieces lead to, each piece is read in one call, byte by
+//! byte, and with a stop after each event. Events, counts and next state must be the same. A state that the engine keeps in
+//! several forms must continue in the same way from each. If all states were found, this proves it for texts of any length.
 //!
-//! `ASIDE_STATES` says how many states are visited at most from each start, in the order of the lengths of their texts.
-//! `ASIDE_EVERY=1` takes all pieces, `ASIDE_DIALECT=NAME` one dialect.
+//! `ASIDE_STATES` is the most states that are visited from each start, those with the shortest texts first. `ASIDE_EVERY=1`
+//! uses all pieces, `ASIDE_DIALECT=NAME` one dialect.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, hash_map::DefaultHasher},
@@ -17,7 +17,7 @@ use super::engine::Engine;
 use crate::matcher::prose;
 use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions, StrayClose};
 
-/// The events of some feeds; of texts, their bytes alone, so that it does not matter where they were cut.
+/// The events of some feeds. Of text events only the bytes are recorded, so that the cuts do not matter.
 #[derive(Hash, PartialEq)]
 struct Recorded(Vec<u8>);
 
@@ -32,7 +32,7 @@ impl Recorded {
     }
 }
 
-/// All that is hashed, to be compared itself.
+/// A hasher that keeps the bytes it is given, so that they can be compared directly.
 struct Bytes(Vec<u8>);
 
 impl Hasher for Bytes {
@@ -45,16 +45,16 @@ impl Hasher for Bytes {
     }
 }
 
-/// Returns everything in a state that decides how it continues, except the position in a body. Offsets and counts do not decide
-/// it.
+/// Returns everything in a state that decides how it continues, except the position in a body. Offsets and counts are not
+/// included.
 fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
     let Engine { ledger, state, text, before, spans, hold, pending, code, json, framing, has_begun, .. } = engine;
     (ledger.table_until(), state.state(), text, spans, hold.unreported(), has_begun, json).hash(&mut bytes);
-    // A tag asks only for a mark before it, a blank, or a letter.
+    // For a tag it only matters whether a mark, a blank or a letter precedes it.
     let mark = prose::is_mark(*before).then_some(*before);
     let asked = (prose::may_be_prose(*before), prose::is_space(*before), before.is_ascii_alphanumeric(), mark);
-    // Inside calls nothing asks.
+    // Inside calls, the byte before does not matter.
     matches!(spans.channel(), Channel::Content | Channel::Thinking).then_some(asked).hash(&mut bytes);
     if state.is_fallback() {
         (pending, code, framing).hash(&mut bytes);
@@ -63,7 +63,7 @@ fn kept(engine: &Engine) -> Vec<u8> {
     bytes.0
 }
 
-/// Returns the same with the position in a body. One position has several forms, which continue in the same way.
+/// Returns the result of `kept` and the position in a body. One position has several forms, which continue in the same way.
 fn kept_with_body(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(kept(engine));
     engine.body().hash(&mut bytes);
@@ -101,12 +101,12 @@ fn stopping(scanner: &mut Scanner, mut chunk: &[u8], recorded: &mut Recorded) {
 
 struct Node {
     scanner: Scanner,
-    /// The node that it was found from, and by which step.
+    /// The earlier node from which this node was found, and the number of the step.
     from: (usize, usize),
     depth: usize,
 }
 
-/// The steps that are possible in each state: a chunk, or one of two calls.
+/// The steps that are possible in each state: a chunk, or one of two method calls.
 struct Steps(Vec<Vec<u8>>);
 
 impl Steps {
@@ -133,7 +133,7 @@ impl Steps {
 
 struct Explorer {
     steps: Steps,
-    /// No more of them are kept than one that is not to be visited.
+    /// The most nodes that are visited. One more node is kept, to see that not all were visited.
     most: usize,
     nodes: Vec<Node>,
     found: HashSet<Vec<u8>>,
@@ -205,7 +205,7 @@ impl Explorer {
     }
 }
 
-/// Looks at up to `most` states of each dialect, from each start, and reports the results.
+/// Visits up to `most` states of each dialect, from each start, and reports the results.
 fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
     let dialects: Vec<_> = files
         .iter()

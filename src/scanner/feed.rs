@@ -1,5 +1,5 @@
-//! Feeding: a chunk goes up the ladder, part by part, and a pull reads the rest. Most chunks are one part, so that way
-//! is short, and must stay so.
+//! Feeds chunks: `advance` reads a chunk part by part, and a pull reads the rest. Most chunks are one part, so the code
+//! for these is short, and must stay short.
 
 use super::{
     advance::{Part, Take},
@@ -13,7 +13,7 @@ use super::{
 use crate::calls::body::Piece;
 
 impl Scanner {
-    /// Feeds the next bytes of the stream, cut anywhere, and reports all that is decided.
+    /// Feeds the next bytes of the stream, cut anywhere, and reports all events that are decided.
     ///
     /// Only bytes that could still become a marker, or that begin a character, are held back: at most
     /// [`max_hold`](Scanner::max_hold).
@@ -40,8 +40,8 @@ impl Scanner {
         }
     }
 
-    /// Feeds a chunk, which is short or long as `IS_SHORT` says, for a host that never stops. Most chunks are fed at once, and
-    /// short ones must not pay for long ones.
+    /// Feeds a chunk, which is short if `IS_SHORT`, for a host that never stops. Most chunks are fed at once, and the code for
+    /// short chunks must not be slowed down by the code for long ones.
     #[inline(never)]
     fn feed_at_once<const IS_SHORT: bool>(
         &mut self,
@@ -62,8 +62,7 @@ impl Scanner {
     /// Feeds the rest of a chunk, from `fed` on, until `on_event` returns false. Returns the number of bytes of the chunk that are
     /// done.
     ///
-    /// Text that comes in parts is fed by a loop that knows no pieces of a body (`HAS_PIECES`), so that it does not have to ask
-    /// for the kind of a part.
+    /// Outside bodies of calls, `HAS_PIECES` is false, so that the loop need not check the kind of a part.
     #[inline(never)]
     pub(crate) fn push<const HAS_PIECES: bool>(
         &mut self,
@@ -89,12 +88,12 @@ impl Scanner {
         (fed + done, result)
     }
 
-    /// Holds the bytes of a chunk that must be held where the host stops after a part before them. Returns their number.
+    /// If the host stops after a part of the chunk, holds the bytes after the part that must be held. Returns their number.
     fn hold_due(&mut self, rest: &[u8]) -> usize {
         if self.engine.body().is_some() { self.events(rest).consumed() } else { 0 }
     }
 
-    /// Returns the event of a part of this chunk, which has just been fed and has an event, and in which no token begins.
+    /// Returns the event of a part of this chunk that was just fed. The part must have an event, and no token may begin in it.
     #[inline(always)]
     fn event<'a>(&'a self, part: &Part, chunk: &'a [u8]) -> Event<'a> {
         let kind = match part.piece {
@@ -107,7 +106,7 @@ impl Scanner {
         Event { kind, channel: self.channel(), offset: part.offset, bytes, first_token, tokens: 0 }
     }
 
-    /// Returns the bytes of a part of this chunk, which has just been fed. Cannot panic.
+    /// Returns the bytes of a part of this chunk that was just fed. Cannot panic.
     #[inline(always)]
     pub(crate) fn bytes<'a>(&'a self, part: &Part, chunk: &'a [u8]) -> &'a [u8] {
         if part.is_held { self.engine.hold.last_reported(part.len) } else { chunk.get(..part.len).unwrap_or_default() }
@@ -115,14 +114,14 @@ impl Scanner {
 
     /// Feeds bytes whose tokens are known.
     ///
-    /// Markers that the dialect calls special (`special = true`) then count only where a special token begins, each event
-    /// says which tokens begin in it ([`first_token`](Event::first_token), [`tokens`](Event::tokens)), and
-    /// [`counts`](Scanner::counts) returns the tokens of each channel. Otherwise it works as `feed` does. A token without
-    /// bytes is not counted.
+    /// Markers that the dialect calls special (`special = true`) then count only where a special token begins. Each event has
+    /// the tokens that begin in it ([`first_token`](Event::first_token), [`tokens`](Event::tokens)), and
+    /// [`counts`](Scanner::counts) returns the tokens of each channel. Otherwise it is like `feed`. A token without bytes is
+    /// not counted.
     ///
     /// # Errors
     ///
-    /// [`Error::TokenLengths`] if the tokens' lengths do not add up to the chunk's; otherwise as `feed`.
+    /// [`Error::TokenLengths`] if the tokens' lengths do not add up to the chunk's, and the errors of `feed`.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Kind, Scanner, Token};
@@ -153,8 +152,8 @@ impl Scanner {
         self.summed_token_events(chunk, tokens)?.for_each(on_event)
     }
 
-    /// Feeds a chunk that is text to its end, where nothing is held, with tokens whose lengths add up. Returns its event. In all
-    /// other cases it returns none and feeds nothing.
+    /// Feeds a chunk that is text to its end, with tokens whose lengths add up, if nothing is held. Returns its event. In all
+    /// other cases it returns `None` and feeds nothing.
     #[inline]
     pub(crate) fn feed_whole_tokens<'a>(&mut self, chunk: &'a [u8], tokens: &[Token]) -> Option<Event<'a>> {
         // The first tokens allocate memory for their marks.

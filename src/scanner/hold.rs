@@ -1,24 +1,24 @@
-//! The hold buffer: bytes that have come and are in no event yet, because only the next ones can decide them. All of its memory
-//! is initialised, so that short appends compile to plain stores. Events point into it, so it must not move bytes that were
-//! reported since the last chunk came.
+//! The hold buffer: bytes that have arrived but are in no event yet, because they depend on the next bytes. All of its memory
+//! is initialised, so that short appends compile to plain stores. Events point into the buffer, so bytes that were reported in
+//! the current chunk must not be moved.
 
 use std::cell::Cell;
 
 use super::error::Error;
 use crate::matcher::recogniser::TokenMark;
 
-/// The most bytes that `append_few` takes.
+/// The most bytes for `append_few`.
 const FEW: usize = 16;
 
-/// Held bytes, in the order in which they came. First come those that are reported, which stay until the next chunk because the
-/// host may still read them in events, and then those that are not. Those that were carried over from earlier chunks are at the
-/// front.
+/// Held bytes, in the order of the stream. At the front are reported bytes, which stay until the next chunk because the host
+/// may still read them in events; then bytes that are not reported. Bytes from earlier chunks precede bytes of the current
+/// chunk.
 #[derive(Default)]
 pub struct HoldBuffer {
     bytes: Box<[u8]>,
     len: usize,
-    /// The number of bytes that are in events, at most `len`. Between chunks it may be that of an earlier chunk if nothing is
-    /// held.
+    /// The number of bytes that are in events, at most `len`. Between chunks, if nothing is held, it may still be the number of
+    /// an earlier chunk.
     reported: usize,
     /// The number of bytes that were carried over from earlier chunks, at most `len`.
     carried: usize,
@@ -49,7 +49,7 @@ impl HoldBuffer {
         Ok(HoldBuffer { reported: self.reported, carried: self.carried, ..copy })
     }
 
-    /// Returns all bytes, reported ones too.
+    /// Returns all bytes, including reported ones.
     #[inline]
     pub fn all(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
@@ -76,7 +76,7 @@ impl HoldBuffer {
         self.carried = self.len;
     }
 
-    /// Drops reported bytes where no tokens have come. It is fast for few bytes. Cannot panic.
+    /// Drops reported bytes, in a stream without tokens. It is fast for few bytes. Cannot panic.
     #[inline(always)]
     fn drop_reported(&mut self) {
         let left = self.len.saturating_sub(self.reported);
@@ -99,8 +99,8 @@ impl HoldBuffer {
         }
     }
 
-    /// Begins a chunk where nothing is held, and keeps a few bytes, at least one. If they do not fit, it returns false and
-    /// changes nothing. Cannot panic.
+    /// Begins a chunk if nothing is held, and keeps a few bytes, at least one. If they do not fit, it returns false and changes
+    /// nothing. Cannot panic.
     #[inline(always)]
     pub fn keep_few(&mut self, few: &[u8]) -> bool {
         let is_done = self.bytes.get_mut(..few.len()).is_some_and(|to| copy_few(to, few).is_some());
@@ -110,8 +110,7 @@ impl HoldBuffer {
         is_done
     }
 
-    /// Begins a chunk where a few bytes are held, and appends a few, at least one. Returns false if they do not fit. Cannot
-    /// panic.
+    /// Begins a chunk if few bytes are held, and appends a few, at least one. Returns false if they do not fit. Cannot panic.
     #[inline(always)]
     pub fn append_few(&mut self, few: &[u8]) -> bool {
         if self.reported > 0 {
@@ -126,12 +125,12 @@ impl HoldBuffer {
         is_done
     }
 
-    /// Takes back the last bytes, which were appended from this chunk.
+    /// Removes the last bytes, which were appended from this chunk.
     pub fn take_back(&mut self, count: usize) {
         self.truncate(self.len.saturating_sub(count));
     }
 
-    /// Marks the next `len` bytes as reported, at most as many as are not yet. Returns where they begin.
+    /// Marks the next `len` bytes, or all that are left, as reported. Returns the index of the first of them.
     #[inline]
     pub fn report(&mut self, len: usize) -> usize {
         let at = self.reported;
@@ -145,7 +144,7 @@ impl HoldBuffer {
         self.bytes.get(self.reported.wrapping_sub(len)..self.reported).unwrap_or_default()
     }
 
-    /// Makes room for more bytes when all are reported.
+    /// Makes room for more bytes, if all held bytes are reported.
     pub fn make_room(&mut self, more: usize) -> Result<(), Error> {
         self.forget_reported();
         self.try_reserve(more)
@@ -158,15 +157,15 @@ impl HoldBuffer {
         if more <= self.bytes.len() - self.len {
             return Ok(());
         }
-        // Bytes that come one by one must not be moved with each of them.
+        // If bytes arrive one by one, the buffer must not be moved for each byte.
         let mut grown = HoldBuffer::new((self.len + more).max(2 * self.bytes.len()))?;
         grown.push(self.all());
         self.bytes = grown.bytes;
         Ok(())
     }
 
-    /// Appends bytes, each with its mark, and makes room for them. Bytes that were appended from this chunk and
-    /// are reported are dropped first.
+    /// Appends bytes, each with its mark, and makes room for them. Reported bytes of this chunk are dropped first,
+    /// if nothing else is held.
     pub fn append(&mut self, bytes: &[u8], mark: impl Fn(usize) -> TokenMark) -> Result<(), Error> {
         self.forget_reported();
         self.try_reserve(bytes.len())?;
@@ -177,7 +176,7 @@ impl HoldBuffer {
         Ok(())
     }
 
-    /// Drops reported bytes if nothing else is held. Those that were carried over stay.
+    /// Drops reported bytes of this chunk if nothing else is held. Bytes of earlier chunks stay.
     fn forget_reported(&mut self) {
         if self.reported == self.len {
             self.truncate(self.carried);
@@ -198,8 +197,7 @@ impl HoldBuffer {
         }
     }
 
-    /// Removes bytes that are in no event and were appended from this chunk: they are the last ones that were taken of it.
-    /// Returns their number.
+    /// Removes the bytes that are in no event, if all of them were appended from this chunk. Returns their number.
     pub fn give_back(&mut self) -> usize {
         if self.reported < self.carried {
             return 0;
@@ -209,7 +207,7 @@ impl HoldBuffer {
         count
     }
 
-    /// Drops all bytes with the next chunk.
+    /// Marks all bytes as reported, so that the next chunk drops them.
     pub fn clear(&mut self) {
         self.reported = self.len;
         self.marks = None;
@@ -247,7 +245,7 @@ impl HoldBuffer {
     }
 }
 
-/// Copies few bytes to as many. Up to three are stored one by one; more are stored as fours or eights from both ends.
+/// Copies a few bytes. Up to three are stored one by one; more are stored in groups of four or eight from both ends.
 #[inline(always)]
 fn copy_few(to: &mut [u8], few: &[u8]) -> Option<()> {
     let (Some(first), Some(last)) = (few.first_chunk::<4>(), few.last_chunk::<4>()) else {

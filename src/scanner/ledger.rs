@@ -1,29 +1,29 @@
-//! The ledger of a stream: how far it was reported, and how much text each channel has had. Offsets only grow until the stream
-//! ends.
+//! The ledger of a stream: the offset up to which it was reported, and the counts of each channel. Offsets only grow until the
+//! stream ends.
 
 use super::counts::{ChannelCounts, Counts};
 use crate::channel::Channel;
 
-/// Offset and counts of a stream.
+/// The offset and the counts of a stream.
 ///
-/// Text that the automaton alone has read is added to the counts late: all of it belongs to one channel, and its bytes are
-/// known from the offset. Only bytes that continue a character are counted at once.
+/// Text that only the automaton has read is added to the counts late: all of it belongs to one channel, and the number of its
+/// bytes follows from the offset. Only continuation bytes of characters are counted at once.
 #[repr(C)]
 #[derive(Clone, Default)]
 pub struct Ledger {
     /// The offset of the next byte to be reported.
     offset: u64,
-    /// The number of tokens that begin before it.
+    /// The number of tokens that begin before that offset.
     tokens: u64,
-    /// The offset up to which text may be reported by the automaton alone, if it completes no marker.
+    /// The offset up to which the automaton alone may report text that completes no marker.
     table_until: u64,
-    /// Text before this offset is in `counts`.
+    /// The offset up to which text is included in `counts`.
     counted: u64,
     counts: ChannelCounts,
 }
 
 impl Ledger {
-    /// Begins a stream. The counts of the last one stay until the first byte comes.
+    /// Begins a stream. The counts of the last stream stay until the first byte arrives.
     pub fn begin_stream(&mut self, channel: Channel) {
         self.count_plain(channel);
         (self.offset, self.tokens, self.table_until, self.counted) = (0, 0, 0, 0);
@@ -40,7 +40,7 @@ impl Ledger {
         self.tokens
     }
 
-    /// Reports tokens: those of bytes that are reported too.
+    /// Counts the tokens of reported bytes.
     pub fn add_tokens(&mut self, tokens: u32) {
         self.tokens += u64::from(tokens);
     }
@@ -61,19 +61,19 @@ impl Ledger {
         Some(self.offset.wrapping_add(len as u64)).filter(|&end| end <= self.table_until)
     }
 
-    /// Reports text of the automaton, up to an offset. Returns where it begins.
+    /// Reports text of the automaton, up to an offset. Returns the offset of its beginning.
     #[inline(always)]
     pub fn report_plain(&mut self, end: u64) -> u64 {
         std::mem::replace(&mut self.offset, end)
     }
 
-    /// Counts the bytes that continue a character in text of the automaton.
+    /// Counts the continuation bytes of characters in text of the automaton.
     #[inline]
     pub fn add_continuations(&mut self, channel: Channel, text: &[u8]) {
         self.counts.add_continuations(channel, text);
     }
 
-    /// Reports bytes of any kind. Returns the offset where they begin.
+    /// Reports bytes of any kind. Returns the offset of their beginning.
     pub fn report(&mut self, len: usize) -> u64 {
         let offset = self.offset;
         self.offset += len as u64;
@@ -81,7 +81,7 @@ impl Ledger {
         offset
     }
 
-    /// Reports bytes of another kind than text, after text of the automaton. Returns the offset where they begin.
+    /// Reports bytes that are not text, after text of the automaton. Returns the offset of their beginning.
     pub fn report_other(&mut self, channel: Channel, len: usize) -> u64 {
         self.count_plain(channel);
         self.report(len)
@@ -122,7 +122,7 @@ impl Ledger {
         &self.counts
     }
 
-    /// Forgets that anything was reported, and takes these counts.
+    /// Sets the ledger to the start of a stream, with these counts.
     pub fn rewind(&mut self, counts: ChannelCounts) {
         *self = Ledger { counts, ..Ledger::default() };
     }

@@ -1,10 +1,10 @@
-//! The scanner: feed and finish over a compiled dialect. It must know neither TOML nor the C interface.
+//! The scanner, which splits a stream by a compiled dialect. It must not depend on TOML or the C interface.
 //!
-//! `stream` and `feed` are its interface, and `engine` is its memory of the stream. A chunk goes up the ladder (`advance`),
-//! which feeds the parts that do not complete a marker; inside the body of a tool span `pieces` does. All other chunks are
-//! taken apart by a `pull`, which returns one event after the other (`events`): it reads on to the next marker (`read`) and
-//! reports it (`report`). Both work on the `window` of bytes that are in no event yet. The work that a pull leaves to the next
-//! one is `pending`. `hold`, `spans` and `ledger` each own one part of the stream's state.
+//! `stream` and `feed` are its interface, and `engine` is its state. `advance` feeds the parts of a chunk that do not complete
+//! a marker; inside the body of a tool span, `pieces` does that. All other parts are read by a `pull`, which returns one event
+//! after the other (`events`): it finds the next marker (`read`) and reports it (`report`). Both work on the `window` of bytes
+//! that are in no event yet. `pending` is the work that a pull leaves to the next pull. `hold`, `spans` and `ledger` each own
+//! one part of the stream's state.
 
 mod advance;
 mod attributes;

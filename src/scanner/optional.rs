@@ -1,5 +1,5 @@
-//! Optional per-stream state, boxed on first use so that an idle scanner stays small: a budget, collected thoughts, counts
-//! of tokens, and a prompt that said where the stream starts.
+//! Optional state of a stream, which is allocated on first use so that a scanner without it stays small: a budget, collected
+//! thoughts, counts of tokens, the data of a prompt, and calls.
 
 use super::{counts::BudgetTracker, error::Error, thoughts::Thoughts};
 use crate::{
@@ -12,9 +12,9 @@ use crate::{
 pub struct Optional {
     pub budget: Option<BudgetTracker>,
     pub thoughts: Option<Thoughts>,
-    /// The last chunk ended inside a token.
+    /// Whether the last chunk ended inside a token.
     pub in_token: bool,
-    /// The tokens of each channel, counted when the text is reported, like `ChannelCounts`.
+    /// The number of tokens of each channel, counted when the text is reported, like `ChannelCounts`.
     pub tokens: [u64; 4],
     pub prompt: Prompt,
     pub calls: StreamCalls,
@@ -23,14 +23,13 @@ pub struct Optional {
 /// State that a prompt has left for the stream.
 #[derive(Clone, Copy, Default)]
 pub struct Prompt {
-    /// Where the stream starts. None if no prompt has said so.
+    /// The start of the stream; `None` without a prompt.
     pub start: Option<Start>,
-    /// The number of the first span that the prompt has opened and that is not reported. None if there is no prompt, or if all
-    /// are reported.
+    /// The number of the first span of the prompt that is not reported yet; `None` if all are reported, or without a prompt.
     pub open: Option<u8>,
-    /// The number of held bytes at the front that belong to the prompt. They are in no event.
+    /// The number of held bytes that belong to the prompt. They are at the front, and will be in no event.
     pub early: usize,
-    /// Some of the prompt's bytes are decided.
+    /// Whether some of these bytes are decided.
     pub is_settled: bool,
     /// The number of bytes of the last marker that belong to the prompt.
     pub marker: usize,
@@ -39,23 +38,23 @@ pub struct Prompt {
 /// The calls of a stream.
 #[derive(Default)]
 pub struct StreamCalls {
-    /// The host wants their events.
+    /// Whether the host wants events of calls.
     pub are_wanted: bool,
-    /// An opener inside the thinking is text.
+    /// Whether tool openers inside the thinking are text.
     pub never_in_thinking: bool,
     /// The position in the body of the innermost span, if it is read by tables.
     pub body: Option<Body>,
-    /// Hashes of the names of the elements that are open; room for all, in a dialect with elements.
+    /// Hashes of the names of the open elements, in a dialect with elements.
     pub elements: TryBox<[u32; MOST_NESTED as usize]>,
     /// The number of calls of the stream.
     pub count: u64,
-    /// The bytes that change nothing at the body's position, and the loop mask for them. Its pieces are text if calls are not
+    /// The bytes that do not change the state at the body's position, and their loop mask. The bytes are text if calls are not
     /// wanted.
     pub self_loop: Option<(SelfLoop, u32)>,
 }
 
 impl StreamCalls {
-    /// Passes a piece, after which the body is at `next`. Returns the number of the last call.
+    /// Notes a piece, after which the body is at `next`. Returns the number of the last call.
     pub fn pass(&mut self, piece: Piece, next: Body) -> u64 {
         self.set_body(Some(next));
         if let Piece::Call { .. } = piece {
@@ -65,7 +64,7 @@ impl StreamCalls {
     }
 
     pub fn set_body(&mut self, body: Option<Body>) {
-        // Bytes that changed nothing before may change something after it.
+        // After the piece, other bytes may change the state.
         (self.body, self.self_loop) = (body, None);
         if let Some((at, name)) = body.and_then(|body| body.named_element())
             && let Some(element) = self.elements.get_mut().and_then(|names| names.get_mut(at))
@@ -74,7 +73,7 @@ impl StreamCalls {
         }
     }
 
-    /// Returns the hash of the innermost element's name, 0 if none is open.
+    /// Returns the hash of the innermost element's name, or 0 if no element is open.
     pub fn innermost(&self) -> u32 {
         let open = self.body.map_or(0, |body| body.open_elements());
         open.checked_sub(1).and_then(|at| self.elements.get()?.get(at)).copied().unwrap_or(0)
@@ -91,8 +90,8 @@ impl StreamCalls {
         self.self_loop = None;
     }
 
-    /// Numbers the calls of a stream after a prompt: one that the prompt has begun is the first, and one that has ended there
-    /// has no number.
+    /// Starts the numbers of calls after a prompt: a call that is open at the prompt's end is the first, and calls that ended
+    /// in the prompt do not count.
     pub fn begin_after_prompt(&mut self) {
         self.count = self.body.is_some_and(|body| body.is_in_call()).into();
     }
@@ -106,7 +105,7 @@ impl Optional {
         Ok(Optional { thoughts, calls, ..*self })
     }
 
-    /// Begins a stream. Its counts are cleared with its first byte.
+    /// Begins a stream. Its counts are cleared at its first byte.
     pub fn begin_stream(&mut self) {
         self.in_token = false;
         self.prompt = Prompt::default();
@@ -116,7 +115,7 @@ impl Optional {
         }
     }
 
-    /// Returns whether text of the channel has to be looked at by more than the automaton.
+    /// Returns whether text of the channel needs more than the automaton: because of a prompt, of tokens or of thoughts.
     pub fn reads_text(&self, channel: Channel) -> bool {
         let collects = self.thoughts.as_ref().is_some_and(|thoughts| thoughts.collects(channel));
         self.prompt.early > 0 || self.prompt.open.is_some() || self.in_token || collects

@@ -1,4 +1,4 @@
-//! The options of a scanner: the only place with a host's choices beyond the dialect's own rules.
+//! The options of a scanner: all choices of a host beyond the dialect's rules.
 
 use super::counts::Budget;
 use crate::channel::Start;
@@ -35,49 +35,49 @@ impl ScannerOptions {
         ScannerOptions::default()
     }
 
-    /// Sets the span that is open at byte 0. With `None`, the dialect's own start.
+    /// Sets the span that is open at byte 0. With `None`, the dialect decides.
     pub fn start(self, start: impl Into<Option<Start>>) -> ScannerOptions {
         ScannerOptions { start: start.into(), ..self }
     }
 
     /// Collects whole thoughts, for [`Scanner::take_thought`](crate::Scanner::take_thought).
     ///
-    /// Thoughts that were not taken yet hold at most this many bytes together: their texts, types and attributes. Each
-    /// attribute counts as at least 48 bytes. The excess is cut off: first attributes, then the type, then the text.
+    /// `bytes` limits all thoughts that were not taken yet together: their texts, types and attributes. Each attribute counts
+    /// as at least 48 bytes. The excess is cut off: first attributes, then the type, then the text.
     pub fn collect(self, bytes: impl Into<Option<usize>>) -> ScannerOptions {
         ScannerOptions { collect: bytes.into(), ..self }
     }
 
-    /// Reports where the thinking exceeds this budget, with the event [`Kind::Budget`](crate::Kind::Budget).
+    /// Reports when the thinking exceeds this budget, by the event [`Kind::Budget`](crate::Kind::Budget).
     pub fn budget(self, budget: impl Into<Option<Budget>>) -> ScannerOptions {
         ScannerOptions { budget: budget.into(), ..self }
     }
 
-    /// Reports tool calls with their names and arguments, as the kinds from [`Kind::Call`](crate::Kind::Call) on, if the
-    /// dialect says how they are written. Otherwise their bytes are text of the tool channel.
+    /// Reports tool calls with their names and arguments, by the kinds from [`Kind::Call`](crate::Kind::Call) on, if the
+    /// dialect describes their form. Otherwise their bytes are text of the tool channel.
     pub fn calls(self, calls: bool) -> ScannerOptions {
         ScannerOptions { calls, ..self }
     }
 
-    /// Sets how a tool call inside the thinking is treated.
+    /// Sets the treatment of a tool call inside the thinking.
     pub fn calls_in_thinking(self, calls_in_thinking: CallsInThinking) -> ScannerOptions {
         ScannerOptions { calls_in_thinking, ..self }
     }
 
-    /// Sets how a closer of the thinking in the content, after other text, is treated.
+    /// Sets the treatment of a closer of the thinking in the content, after other text.
     pub fn stray_close(self, stray_close: StrayClose) -> ScannerOptions {
         ScannerOptions { stray_close, ..self }
     }
 
-    /// Sets how a scanner reads a tag `think`, `thinking` or `thought` at the beginning of a stream, where it is not the
-    /// dialect's own.
+    /// Sets the treatment of a tag `think`, `thinking` or `thought` at the beginning of a stream, if the dialect does not have
+    /// that tag.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> ScannerOptions {
         ScannerOptions { leading_tags, ..self }
     }
 }
 
-/// The treatment of a tag `<think>`, `<thinking>` or `<thought>` that begins a stream, after blanks at most, where the dialect
-/// has other markers for the thinking.
+/// The treatment of a tag `<think>`, `<thinking>` or `<thought>` at the beginning of a stream, perhaps after blanks, if the
+/// dialect has other markers for the thinking.
 ///
 /// ```
 /// use aside::{Channel, Dialect, LeadingTags, Scanner, ScannerOptions};
@@ -92,11 +92,11 @@ impl ScannerOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeadingTags {
-    /// It opens the thinking, in every dialect of models: a host or a model has written it in place of the dialect's own
-    /// marker. Its own closer or the dialect's ends the thinking, whichever comes first.
+    /// The tag opens the thinking, in every dialect of models: a host or a model has written it in place of the dialect's
+    /// marker. The tag's closer or the dialect's closer ends the thinking, whichever is first.
     #[default]
     Dialect,
-    /// It is text. This is for a host that asks for such a tag in its prompt, and looks for it itself.
+    /// The tag is text. This is for a host that asks for such a tag in its prompt, and looks for it itself.
     Text,
 }
 
@@ -114,13 +114,13 @@ pub enum LeadingTags {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StrayClose {
-    /// As the dialect says.
+    /// The dialect decides.
     #[default]
     Dialect,
     /// The closer is text. This is for a host that knows that its model does not think, and whose users write about such
     /// markers.
     Text,
-    /// The closer is removed alone: the text on both sides of it stays content, white space included. This is for a host whose
+    /// Only the closer is removed: the text on both sides of it, including white space, stays content. This is for a host whose
     /// prompt has ended the thinking, with a model that closes it again. It is the default after
     /// [`start_from_prompt`](crate::Scanner::start_from_prompt) with such a prompt.
     Drop,
@@ -141,13 +141,13 @@ pub enum StrayClose {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallsInThinking {
-    /// As the dialect says: the call ends the thinking, interrupts it, or is part of its text.
+    /// The dialect decides: the call ends the thinking, interrupts it, or is part of its text.
     #[default]
     Dialect,
     /// Every tool opener in the thinking is text.
     Never,
-    /// As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is known whether the call is meant: text
-    /// after it says that it is part of the thinking.
+    /// The dialect decides, and a rewriter reports a call at once. With `Dialect`, a rewriter waits until it is known whether
+    /// the call is meant: if text follows, the call is part of the thinking.
     Always,
 }
 
@@ -167,7 +167,7 @@ pub enum CallsInThinking {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndReason {
-    /// Not known.
+    /// The reason is not known.
     #[default]
     Unknown,
     /// The model has ended its answer: `"finish_reason":"stop"`.

@@ -1,5 +1,5 @@
-//! The work that a pull may leave to the next one, besides bytes: a marker that is partly read, or one with events that are not
-//! reported yet. A host may stop between any two events, so nothing that is still due may live in a pull alone.
+//! The work that a pull may leave to the next pull, in addition to bytes: a marker that is partly read, or a marker with events
+//! that are not reported yet. A host may stop between any two events, so unfinished work must not be kept only in a pull.
 
 use super::spans::OpenSpan;
 use crate::{dialect::compiled::Compiled, matcher::recogniser::Recogniser};
@@ -8,62 +8,63 @@ use crate::{dialect::compiled::Compiled, matcher::recogniser::Recogniser};
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 pub enum Pending {
-    /// Bytes that were not read, or only by the automaton.
+    /// Bytes that were not read, or were read only by the automaton.
     Unread,
-    /// Bytes that may be a marker, as far as they were read. Only outside the table.
+    /// Bytes that may be a marker, with the recogniser that has read them so far. Only outside the table.
     Undecided(Recogniser),
-    /// A marker of `len` bytes, which counts or is text by the bytes after it: of it and those, `seen` bytes. If it is an
-    /// opener of calls (`opens_calls`), a body must begin after it. Otherwise the text may only mention it.
+    /// A marker of `len` bytes, whose following bytes decide whether it counts or is text; `seen` bytes of both were read. If
+    /// it is an opener of calls (`opens_calls`), a body must begin after it. Otherwise the question is whether the text only
+    /// mentions it.
     Marker {
         pattern: u8,
         len: u32,
         seen: usize,
         opens_calls: bool,
     },
-    /// The number of bytes of a body of calls that only more bytes can decide.
+    /// The number of bytes of a body of calls that depend on more bytes.
     Held(usize),
     Due(PendingMarker),
 }
 
-/// The events that a marker may have, in the order in which they come.
+/// The events that a marker may have, in the order of their reports.
 pub mod due {
     /// Framing before the marker.
     pub const BEFORE: u16 = 1;
-    /// The thinking around it ends.
+    /// The thinking around the marker ends.
     pub const IMPLIED: u16 = 1 << 1;
-    /// All content before it was thinking, or all thinking content.
+    /// All content before the marker was thinking, or all thinking was content.
     pub const RECLASSIFY: u16 = 1 << 2;
     pub const OPEN: u16 = 1 << 3;
-    /// Only where there is an attribute that was not reported.
+    /// An attribute that was not reported yet.
     pub const ATTRIBUTES: u16 = 1 << 4;
-    /// The marker's bytes, if they are text. Otherwise the next event has them.
+    /// The marker's bytes as text. Without this bit, the next event has them.
     pub const TEXT: u16 = 1 << 5;
-    /// Not an event: between two quotes nothing else counts.
+    /// Not an event: the marker is a quote, and between two quotes no other marker counts.
     pub const QUOTE: u16 = 1 << 6;
     pub const CLOSE: u16 = 1 << 7;
-    /// Not an event: a span of thinking is over, so no later closer can say that the text before it was thinking.
+    /// Not an event: a span of thinking is over, so a later closer cannot mean that the text before it was thinking.
     pub const OVER: u16 = 1 << 8;
     pub const FRAMING: u16 = 1 << 9;
-    /// Not an event: it marked an opener.
+    /// Not an event: the marker is a repeated opener.
     pub const AGAIN: u16 = 1 << 10;
 }
 
-/// A marker whose events are not all reported. No marker is as long as 4 GiB.
+/// A marker whose events are not all reported yet. Markers are shorter than 4 GiB.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy)]
 pub struct PendingMarker {
-    /// The events that are still due, a bit of `due` each.
+    /// The events that are still due, as bits of `due`.
     pub due: u16,
-    /// The framing that may follow it.
+    /// The number of the framing that may follow the marker.
     pub after: u16,
-    /// The span that it opens.
+    /// The span that the marker opens.
     pub span: OpenSpan,
-    /// The rule of the thinking that all content before it was.
+    /// For `RECLASSIFY`: the rule of the thinking span.
     pub rule: u8,
-    /// Bytes of framing before the marker, and of the marker, that are still to be reported.
+    /// The numbers of bytes of the framing before the marker, and of the marker, that are still to be reported.
     pub before: u16,
     pub main: u32,
-    /// Bytes of the opener, and attributes, that were reported.
+    /// The numbers of bytes of the opener, and of attributes, that were reported.
     pub passed: u32,
     pub attributes: u32,
 }
@@ -74,7 +75,7 @@ impl PendingMarker {
         PendingMarker { due, after: 0, span, rule: 0, before: 0, main: 0, passed: 0, attributes: 0 }
     }
 
-    /// Returns a marker that opens a span. Its bytes are text if the span keeps them. `ends` says whether it ends the thinking
+    /// Returns a marker that opens a span. Its bytes are text if the span keeps them. `ends` means that it ends the thinking
     /// around it.
     pub fn open(compiled: &Compiled, span: OpenSpan, ends: bool) -> PendingMarker {
         let keep = compiled.spans.get(usize::from(span.rule)).is_some_and(|rule| rule.keep);
@@ -91,7 +92,7 @@ impl PendingMarker {
     }
 }
 
-/// Returns the bits, or none.
+/// Returns `bits` if `is` is true, otherwise 0.
 pub fn bits(is: bool, bits: u16) -> u16 {
     if is { bits } else { 0 }
 }

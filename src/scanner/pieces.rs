@@ -1,6 +1,6 @@
-//! Feeding inside the body of a tool span, piece by piece, without a `Pull`: nearly all chunks there are a piece of a value, or
-//! a part of a word that is held. Whatever else may come, a closer above all, is left to a `Pull`, which reads the same bytes
-//! again. Nothing here allocates.
+//! Feeds the body of a tool span piece by piece, without a `Pull`: nearly all chunks in a body are a piece of a value, or a
+//! part of a held word. Everything else, such as a closer, is left to a `Pull`, which reads the same bytes again. Nothing here
+//! allocates.
 
 use super::{
     advance::{Part, last_of_loop},
@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Engine {
-    /// Feeds a short chunk that changes nothing inside a value, of framing, of text, or of a word that is held. In all other
-    /// cases it returns none and feeds nothing. Cannot panic.
+    /// Feeds a short chunk inside a value, framing, text or a held word, if the chunk does not change the state. In all other
+    /// cases it returns `None` and feeds nothing. Cannot panic.
     #[inline(always)]
     pub fn advance_in_value(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
         if chunk.len() > SHORT {
@@ -26,7 +26,7 @@ impl Engine {
         let end = self.ledger.end_in_table(chunk.len())?;
         let loops = last_of_loop(compiled.automaton.loop_sets(), mask, chunk).is_some();
         let Some(piece) = piece else {
-            // An escape may be open, so any byte that may end a word might be decisive.
+            // Held words need bytes that all loop: any other byte may end the word, or be part of an escape.
             let is_held = loops && self.hold_more(chunk);
             let part = Part::whole(Piece::Text, self.ledger.offset(), chunk);
             return is_held.then_some(Part { len: 0, is_held, ..part });
@@ -62,7 +62,7 @@ impl Engine {
         true
     }
 
-    /// Holds a chunk that is a part of a word. Returns false, and changes nothing, where there is no room.
+    /// Holds a chunk that is a part of a word. Returns false, and changes nothing, if there is no room.
     #[inline(never)]
     fn hold_more(&mut self, chunk: &[u8]) -> bool {
         let is_done = self.hold.append_few(chunk);
@@ -72,15 +72,15 @@ impl Engine {
             if let Some(optional) = self.optional.get_mut()
                 && optional.calls.body.is_none_or(|body| body.self_loop(held).is_none())
             {
-                // The word is becoming long.
+                // The word is becoming long, so the next chunk must be examined.
                 optional.calls.self_loop = None;
             }
         }
         is_done
     }
 
-    /// Holds a short chunk after an opener, where only more bytes can decide whether it counts. Returns none, and changes
-    /// nothing, where it is decided.
+    /// Holds a short chunk after an opener, if more bytes are needed to decide whether the opener counts. Otherwise returns
+    /// `None` and changes nothing.
     fn hold_after_opener(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
         let Pending::Marker { pattern, len, opens_calls: true, .. } = self.pending else { return None };
         let region = compiled.grammar.region(self.spans.region());
@@ -100,7 +100,7 @@ impl Engine {
         Some(Part { len: 0, is_held: true, ..Part::whole(Piece::Text, self.ledger.offset(), chunk) })
     }
 
-    /// Feeds the next part of a chunk inside a body. If only a `Pull` can decide, it returns none and feeds nothing.
+    /// Feeds the next part of a chunk inside a body. If a `Pull` is needed, it returns `None` and feeds nothing.
     #[inline(never)]
     pub fn advance_in_body(&mut self, compiled: &Compiled, chunk: &[u8]) -> Option<Part> {
         let Some(&body) = self.body() else { return self.hold_after_opener(compiled, chunk) };
@@ -161,22 +161,22 @@ impl Engine {
         Some(Part { piece, offset, is_held: held > 0, len, fed, is_last })
     }
 
-    /// Returns the next piece of a text, its length, and the body's position after it: text without bytes where only more bytes
-    /// can decide, and none before a closer.
+    /// Returns the next piece of a text, its length, and the body's position after it. Returns text without bytes if more bytes
+    /// are needed, and `None` before a closer.
     fn next_piece(&self, compiled: &Compiled, mut body: Body, text: &[u8]) -> Option<(Piece, usize, Body)> {
         let closers = self.closers(compiled)?;
         let wants = self.wants_calls();
-        // After the first bytes other closers may count.
+        // The first bytes may change which closers count.
         let is_first = self.is_first_in_body(compiled);
         let mut len = 0;
         loop {
             let lookahead = Lookahead { text: &text[len..], is_end: false, marks: None, from: 0 };
             match closers.step(&body, &lookahead) {
                 Some(Step::Piece { piece, len, next }) if wants => return Some((piece, len, next)),
-                // Without the option, all of it is one text.
+                // If calls are not wanted, all pieces are one text.
                 Some(Step::Piece { len: more, next, .. }) => {
                     (body, len) = (next, len + more);
-                    // Each element has a separate name.
+                    // The closers depend on the innermost element, so they are looked up again after each piece.
                     if (is_first || body.is_in_element()) && len > 0 {
                         return Some((Piece::Text, len, body));
                     }
@@ -187,7 +187,7 @@ impl Engine {
         }
     }
 
-    /// Sets which bytes change nothing at the body's position.
+    /// Sets the bytes that do not change the state at the body's position.
     pub fn settle_body(&mut self, compiled: &Compiled) {
         let is_first = self.is_first_in_body(compiled);
         let may_be = self.text == 0 && self.framing == 0 && !self.hold.has_marks() && !is_first;
@@ -198,7 +198,7 @@ impl Engine {
             let piece = if self.wants_calls() { self_loop.piece } else { self_loop.piece.and(Some(Piece::Text)) };
             let mask = compiled.call_loop(region, body.table(), self_loop.context).filter(|_| !body.is_escaped());
             let mask = mask.unwrap_or(StateInfo::FALLBACK.loop_mask());
-            // The end of a key may have begun, and then any byte may be its last one.
+            // If the end of a key may have begun, any byte may be its last one.
             let sets = compiled.automaton.loop_sets();
             let may_end =
                 self_loop.context == Context::Key && held.iter().any(|&byte| sets[usize::from(byte)] & mask != 0);

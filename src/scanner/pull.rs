@@ -1,6 +1,5 @@
-//! The order of the parts of a pull: a found marker is reported (`report`), and then the text is read further (`read`), until
-//! everything is decided that can be. A pull returns one event at a time and may be stopped after each, so no loop here may run
-//! past an event.
+//! The order of work in a pull: a found marker is reported (`report`), and then reading continues (`read`), until no more bytes
+//! can be decided. A pull returns one event at a time and may be stopped after each, so no loop here may run past an event.
 
 use super::{
     chunk::Chunk,
@@ -21,7 +20,8 @@ use crate::{
 };
 
 impl Pull<'_> {
-    /// Returns the next event of the chunk, or none if all is decided that can be. `at_end` says that nothing comes after it.
+    /// Returns the next event of the chunk, or `None` if no more can be decided. `at_end` means that the stream ends after the
+    /// chunk.
     pub fn next_of_feed(&mut self, at_end: bool) -> Result<Option<EventRef>, Error> {
         loop {
             let event = if let Pending::Due(marker) = self.engine.pending {
@@ -65,7 +65,7 @@ impl Pull<'_> {
     /// Returns the next event of a flush, which reports the held bytes as text.
     pub fn next_of_flush(&mut self) -> Result<Option<EventRef>, Error> {
         loop {
-            // Decided events are reported first: only the rest is released.
+            // Decided events are reported first, and only the rest is released.
             if let Some(event) = self.next_of_feed(false)? {
                 return Ok(Some(event));
             }
@@ -75,7 +75,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Decides the held bytes, or the first of them, so that they are reported next. Returns whether there are any.
+    /// Makes the held bytes, or the first of them, be reported as they are. Returns whether there are any.
     fn release(&mut self) -> bool {
         let held = self.engine.hold.unreported().len();
         // Before the first byte, all held bytes belong to the prompt.
@@ -96,7 +96,8 @@ impl Pull<'_> {
         true
     }
 
-    /// Counts a marker that the text may only mention, and that is held for the bytes after it. Returns whether there is one.
+    /// If a marker is held because the text may only mention it, decides that it counts. Returns whether there is such a
+    /// marker.
     fn count_held(&mut self) -> bool {
         let Pending::Marker { pattern, len, opens_calls: false, .. } = self.engine.pending else { return false };
         self.engine.pending = Pending::Unread;
@@ -104,7 +105,7 @@ impl Pull<'_> {
         true
     }
 
-    /// Returns the next event of a forced close, which closes the call and the tool span that are open, and the thinking.
+    /// Returns the next event of a forced close, which closes an open call, its tool span, and the thinking.
     pub fn next_of_force_close(&mut self) -> Result<Option<EventRef>, Error> {
         if let Some(event) = self.next_of_feed(false)? {
             return Ok(Some(event));
@@ -121,7 +122,7 @@ impl Pull<'_> {
             return Ok(Some(event));
         }
         self.engine.framing = 0;
-        // There is no marker, so the next text begins a new line.
+        // For the code tracker, the next text begins a new line, since there is no marker.
         self.engine.code = CodeTracker::NEW;
         let event = self.close(0, Cause::Forced)?;
         if event.channel == Channel::Thinking {
@@ -130,7 +131,7 @@ impl Pull<'_> {
         Ok(Some(event))
     }
 
-    /// Returns the next event of the stream's end. After the last one, a new stream begins.
+    /// Returns the next event of the stream's end. After the last event, a new stream begins.
     pub fn next_of_finish(&mut self) -> Result<Option<EventRef>, Error> {
         self.engine.is_finishing = true;
         if let Some(event) = self.next_of_feed(true)? {
@@ -151,13 +152,13 @@ impl Pull<'_> {
         Ok(None)
     }
 
-    /// Ends a pull in which everything is decided that can be: notes how far the automaton alone may report the next bytes.
+    /// Ends a pull that has decided as much as possible: notes the offset up to which the automaton alone may report text.
     fn settle(&mut self, left: Option<usize>) {
         let engine = &mut *self.engine;
         if engine.body().is_some() {
             engine.settle_body(self.compiled);
         } else if engine.state.is_fallback() {
-            // Nothing loops any more where a body was.
+            // The self-loop of an ended body must not be used any more.
             engine.state = StateInfo::FALLBACK;
             if matches!(engine.pending, Pending::Unread) {
                 engine.enter_table(self.compiled);
@@ -176,7 +177,7 @@ impl Pull<'_> {
         engine.ledger.set_table_until(until);
     }
 
-    /// Returns the length of the text without the beginning of a character whose end has not come.
+    /// Returns the length of the text without an incomplete character at its end.
     pub(super) fn whole_text(&self) -> usize {
         let len = self.engine.text;
         if len == 0 || self.engine.undecided() > 0 {
@@ -190,20 +191,21 @@ impl Pull<'_> {
         len - incomplete_tail(&last[..count])
     }
 
-    /// Reports the next `len` bytes as text, or as many of them as are within the budget. If none are, it reports that the
-    /// budget is exceeded.
-    // It is out of line, as the other parts of a pull are: in one function, each event would save registers for all of them.
+    /// Reports the next `len` bytes as text, or as many as are within the budget. If none are, reports that the budget is
+    /// exceeded.
+    // Like other parts of a pull it is not inlined: in one large function, each event would have to save registers for all
+    // parts.
     #[inline(never)]
     pub(super) fn report_text(&mut self, len: usize) -> Result<EventRef, Error> {
         self.give_back();
-        // Text that begins in the held bytes ends with the byte that decides it, or before a marker, so it is short.
+        // Text that begins in the held bytes is short: it ends with the byte that decides it, or before a marker.
         self.join(0, len)?;
         let (event, len) = self.text_within_budget(len)?;
         self.engine.text -= len;
         Ok(event)
     }
 
-    /// Returns the number of the first span that the prompt left open and that is not reported.
+    /// Returns the number of the first span that the prompt left open and that is not reported yet.
     fn prompted(&self) -> Option<u8> {
         let open = self.engine.optional.get()?.prompt.open?;
         self.engine.has_begun.then_some(open)
@@ -240,11 +242,11 @@ impl Pull<'_> {
     }
 }
 
-/// Reads the prompt's part of the model's turn, as if it had been generated, and begins a stream after it.
+/// Reads the part of the model's turn that is in the prompt, as if it had been generated, and begins a stream after it.
 pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Result<Start, Error> {
-    // A model whose messages have headers begins its turn in one. All others begin in the content.
+    // In a dialect with headers, a turn begins in a header. In all others, it begins in the content.
     let start = if compiled.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };
-    // Thoughts, counts and the numbers of calls belong to the stream alone.
+    // The stream's thoughts, counts and numbers of calls do not include the prompt.
     let optional = engine.optional.made()?;
     let (thoughts, budget, tokens) = (optional.thoughts.take(), optional.budget.take(), optional.tokens);
     let own_start = std::mem::replace(&mut engine.start, start);
@@ -255,7 +257,7 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
     let read = loop {
         match pull.next_of_feed(false) {
             Ok(Some(_)) => {}
-            // A marker that the prompt ends with counts.
+            // A marker at the very end of the prompt counts.
             Ok(None) if pull.count_held() => {}
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
@@ -277,7 +279,7 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
     if has_settled {
         engine.spans.lose(&compiled.grammar, flag::START | flag::HEADER);
     }
-    // A header that has begun, or can still begin, is where the stream starts.
+    // If a header has begun, or can still begin, the stream starts in it.
     let in_header = engine.spans.open().is_empty() && !has_settled && start == Start::Header;
     engine.has_begun = false;
     let early = engine.hold.unreported().len();

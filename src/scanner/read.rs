@@ -1,5 +1,5 @@
-//! Reading on: the automaton leads from state to state until a marker is complete; where it cannot decide, a recogniser reads
-//! one marker. Bytes that turned out to be text are only counted here; `pull` reports them.
+//! Reads to the next marker: the automaton leads from state to state until a marker is complete. If it cannot decide, a
+//! recogniser reads one marker. Bytes that are found to be text are only counted here; `pull` reports them.
 
 use super::{
     engine::SHORT,
@@ -19,15 +19,15 @@ use crate::matcher::{
 #[derive(Clone, Copy, PartialEq)]
 pub enum ReadOutcome {
     Found,
-    /// The text so far should be reported before more is read, or the budget may end there.
+    /// The text so far must be reported before more is read, for example because the budget may end in it.
     Part,
-    /// Only more bytes can decide the next event.
+    /// More bytes are needed for the next event.
     End,
 }
 
 impl Pull<'_> {
-    /// Reads on to the next marker or framing. `left` is the rest of the budget, as a lower bound in bytes. Reading must not go
-    /// far beyond it, because text that exceeds the budget is divided.
+    /// Reads to the next marker or framing. `left` is a lower bound of the rest of the budget, in bytes. Reading must not
+    /// continue far beyond it, because text that exceeds the budget is divided.
     #[inline(never)] // See `report_text`.
     pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<ReadOutcome, Error> {
         self.give_back();
@@ -46,7 +46,7 @@ impl Pull<'_> {
         let is_long = self.chunk.len() - self.pos > SHORT;
         let first = self.engine.text + self.engine.undecided();
         let limit = left.map_or(all, |left| all.min(first + left.saturating_sub(first).max(1)));
-        // Where it was last asked whether a body of calls begins without an opener.
+        // The position for which it was last examined whether a body of calls begins without an opener.
         let mut asked = None;
         loop {
             if let Pending::Marker { pattern, len, opens_calls, .. } = self.engine.pending {
@@ -71,8 +71,8 @@ impl Pull<'_> {
                 }
             }
             let read = self.engine.text + self.engine.undecided();
-            // Text that begins in the held bytes is reported as soon as it is decided, so that the text after it, in a long
-            // chunk, can be reported in place.
+            // Text that begins in the held bytes is reported as soon as it is decided, so that later text of a long chunk need
+            // not be copied.
             let held = self.engine.hold.unreported().len();
             let begins_in_held = held > 0 && read >= held && is_long;
             if begins_in_held && read > first && self.engine.undecided() == 0 {
@@ -174,7 +174,7 @@ impl Pull<'_> {
         &rest[..rest.len().min(limit - read)]
     }
 
-    /// Begins to read the bytes after the text as one marker.
+    /// Begins to read the bytes after the text as a marker.
     pub(super) fn begin_recogniser(&mut self) {
         let first = self.byte(0);
         let engine = &self.engine;
@@ -187,7 +187,7 @@ impl Pull<'_> {
         self.engine.pending = Pending::Undecided(recogniser);
     }
 
-    /// Passes text in which no marker can begin, and then begins to read one. Only outside the table, when nothing is
+    /// Skips text in which no marker can begin, and then begins to read a marker. Only outside the table, when nothing is
     /// undecided.
     fn skip(&mut self, read: usize, limit: usize) {
         let text = self.unread(read, limit.min(read + SHORT));
@@ -200,7 +200,7 @@ impl Pull<'_> {
         if self.engine.framing != 0 || !is_plain(first) {
             return self.begin_recogniser();
         }
-        // With its first byte, the content may be an answer in JSON.
+        // At the first byte of the content, an answer in JSON may begin.
         let is_first = self.engine.may_be_json(self.compiled) && !self.engine.json.is_open();
         let most = if is_first { 1 } else { text.len() };
         let len = text[..most].iter().position(|&byte| !is_plain(byte)).unwrap_or(most);
@@ -214,8 +214,8 @@ impl Pull<'_> {
         self.engine.text += len - 1;
     }
 
-    /// Reads on as one marker, at the index `read`. Returns whether something was found. If it is not a marker, its first byte
-    /// is text.
+    /// Continues to read a marker at the index `read`. Returns whether one was found. If the bytes are not a marker, the first
+    /// of them is text.
     fn run_recogniser(&mut self, mut recogniser: Recogniser, read: usize, limit: usize) -> Result<bool, Error> {
         let text = self.unread(read, limit);
         let outcome = recogniser.run(&self.compiled.grammar, self.region(), text, |at| self.mark(read + at));
@@ -226,8 +226,8 @@ impl Pull<'_> {
         }
     }
 
-    /// Acts on the outcome of a recogniser. Returns whether something was found. `before` is how many of its bytes came before
-    /// the one that decided.
+    /// Acts on the outcome of a recogniser. Returns whether something was found. `before` is the number of its bytes before the
+    /// one that decided.
     fn decide(&mut self, outcome: Outcome, recogniser: Recogniser, before: usize) -> Result<bool, Error> {
         self.engine.pending = Pending::Unread;
         let found = match outcome {
@@ -261,7 +261,7 @@ impl Pull<'_> {
         Ok(true)
     }
 
-    /// Lets a marker of `len` bytes wait for the bytes after it, if they decide whether it counts. Returns whether they do.
+    /// Makes a marker of `len` bytes wait, if the bytes after it decide whether it counts. Returns whether it waits.
     fn waits(&mut self, pattern: u8, len: u32, is_broken: bool) -> bool {
         let opens_calls = self.opener_of(pattern).is_some();
         let waits = opens_calls || !is_broken && self.may_be_mention(pattern, len);
@@ -271,26 +271,26 @@ impl Pull<'_> {
         waits
     }
 
-    /// Returns a byte of those after the text that has been read.
+    /// Returns the byte at an index after the text.
     fn byte(&self, at: usize) -> u8 {
         self.rest(self.engine.text + at)[0]
     }
 
-    /// Returns the context before the place that has been read up to.
+    /// Returns the context before the current place.
     pub(super) fn before(&self) -> Before {
         let Some(last) = self.engine.text.checked_sub(1) else { return self.engine.before };
         let byte = self.rest(last)[0];
         if byte.is_ascii() {
             return byte;
         }
-        // No quote mark is longer.
+        // A quote mark has at most three bytes.
         let first = last.saturating_sub(2);
         let mut few = [0; 3];
         few.iter_mut().zip(first..=last).for_each(|(byte, at)| *byte = self.rest(at)[0]);
         prose::after(self.engine.before, &few[..=last - first])
     }
 
-    /// Returns whether the text may merely mention a marker of `len` bytes, so that the bytes after it decide.
+    /// Returns whether the text may only mention a marker of `len` bytes, so that the bytes after it decide.
     #[inline(never)]
     fn may_be_mention(&self, pattern: u8, len: u32) -> bool {
         let region = self.region();
@@ -321,13 +321,13 @@ impl Pull<'_> {
         }
     }
 
-    /// Returns the bytes of the marker that comes next.
+    /// Returns the bytes of the next marker.
     fn marker_bytes(&self, len: u32) -> impl Iterator<Item = u8> {
         (0..len as usize).map(|at| self.byte(at))
     }
 
-    /// Returns whether the tag that comes next is the parameter of a generic type: where tags count in any case, one with a capital
-    /// directly after a letter or digit.
+    /// Returns whether the next tag is the parameter of a generic type: it has a capital letter and is directly after a letter
+    /// or digit. This matters only in dialects whose tags match in any case.
     fn is_generic(&self, len: u32) -> bool {
         let is_capital = |byte: u8| self.compiled.grammar.fold(byte) != byte;
         self.before().is_ascii_alphanumeric() && self.marker_bytes(len).any(is_capital)
@@ -339,7 +339,7 @@ impl Pull<'_> {
         Some(opener.trim_start_matches('<').trim_end_matches('>'))
     }
 
-    /// Returns whether the marker that comes next is the closer of a tag that the text has mentioned: in this line, or at all if
+    /// Returns whether the next marker is the closer of a tag that the text has mentioned: in this line, or anywhere if
     /// thinking has ended.
     fn closes_mentioned(&self, len: u32) -> bool {
         let engine = &*self.engine;
@@ -353,7 +353,8 @@ impl Pull<'_> {
             && (self.byte(count) == b'>' && len == count + 1 || self.byte(count) == b':')
     }
 
-    /// Returns whether the closer of this tag comes at `at`: the text mentions both. Returns none where only more bytes can decide.
+    /// Returns whether the closer of this tag is at `at`, so that the text only mentions both. Returns `None` if more bytes are
+    /// needed.
     fn is_pair(&self, rule: u8, tag: u8, at: usize, at_end: bool) -> Option<bool> {
         let Some(name) = self.name_of_tag(rule, tag) else { return Some(false) };
         let closer = b"</".iter().chain(name.as_bytes()).chain(b">");
@@ -370,7 +371,7 @@ impl Pull<'_> {
         Some(true)
     }
 
-    /// Decides whether a marker that the text may only mention counts. Returns none where only more bytes can decide.
+    /// Decides whether a marker that the text may only mention counts. Returns `None` if more bytes are needed.
     fn decide_mention(&self, pattern: u8, len: u32, at_end: bool) -> Option<bool> {
         let at = self.engine.text + len as usize;
         let mut next = [0; 2];
@@ -395,7 +396,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Notes a marker that the text only mentions. The closer of such an opener, on its line, is text too.
+    /// Notes a marker that the text only mentions. If it is an opener, its closer on the same line is text too.
     fn note_mention(&mut self, pattern: u8) {
         let region = self.region();
         let (channel, pattern) = (region.channel, region.patterns[usize::from(pattern)]);
@@ -410,7 +411,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Reads the fields of a header that broke off after `len` bytes. Returns where it ends, if it has any.
+    /// Reads the fields of a header that broke off after `len` bytes. Returns the end of the last field, if there is one.
     fn read_broken_header(&mut self, len: usize, torn: bool) -> Result<Option<usize>, Error> {
         let Some(rule) = &self.compiled.grammar.header else { return Ok(None) };
         self.join(self.engine.text, len)?;

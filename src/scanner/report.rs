@@ -1,5 +1,5 @@
-//! Markers as events: the effects of a marker that was found, and its events, one after the other. After each event the host
-//! may stop, so every step must leave the engine in a state from which the next pull can continue.
+//! Carries out the effects of a found marker, and reports its events one after the other. The host may stop after each event,
+//! so every step must leave the engine in a state from which the next pull can continue.
 
 use super::{
     attributes::{Attributes, fits},
@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl Pull<'_> {
-    /// Opens the next span that the prompt left open, at byte 0. The innermost one has its attributes.
+    /// Opens the next span that the prompt left open, at byte 0. The innermost span is reported with its attributes.
     pub(super) fn open_prompted(&mut self, number: u8) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;
         let span = engine.spans.open().get(usize::from(number)).copied();
@@ -46,7 +46,7 @@ impl Pull<'_> {
         Ok(Some(EventRef { kind, channel, offset: 0, len: 0, place: Place::Held(engine.hold.reported()), tokens: 0 }))
     }
 
-    /// Opens the span that the stream starts in, unless a prompt has said which that is.
+    /// Opens the span that the stream starts in, unless a prompt decides it.
     pub(super) fn open_start(&mut self) {
         let Start::Channel(channel) = self.engine.start else { return };
         if channel == Channel::Content || self.engine.prompted_start().is_some() {
@@ -59,12 +59,12 @@ impl Pull<'_> {
         }
     }
 
-    /// Reports the framing that comes next.
+    /// Reports the next framing.
     pub(super) fn report_framing(&mut self, len: usize) -> Result<EventRef, Error> {
         self.join(0, len)?;
         let last = self.rest(0)[len - 1];
         self.engine.framing = self.compiled.grammar.next_framing(self.engine.framing);
-        // In a dialect that guards code, the line stays as the marker left it.
+        // In a dialect that guards code, the code tracker does not read framing.
         if !self.compiled.grammar.guards {
             self.engine.code = CodeTracker::after(last);
         }
@@ -72,7 +72,7 @@ impl Pull<'_> {
         Ok(self.event(KindRef::Framing, len))
     }
 
-    /// Prepares the events of the marker that comes next.
+    /// Prepares the events of the next marker.
     #[inline(never)] // See `report_text`.
     pub(super) fn begin_marker(&mut self, pattern: u8, len: u32, is_broken: bool) -> Result<(), Error> {
         self.join(0, len as usize)?;
@@ -129,7 +129,7 @@ impl Pull<'_> {
                 PendingMarker::new(due::RECLASSIFY | due::CLOSE, OpenSpan::NONE)
             }
             Action::Absorb => {
-                // The opener was written, so this is thinking, unless the opener is words.
+                // The model wrote the opener of guessed thinking, which confirms the guess, unless the opener is words.
                 let rule = engine.spans.innermost().map(|span| span.rule);
                 engine.is_guess &= rule.is_some_and(|rule| compiled.is_label(rule));
                 removed(due::AGAIN)
@@ -151,17 +151,17 @@ impl Pull<'_> {
         };
         let region = if pending.due & due::OPEN != 0 { pending.span.region } else { engine.spans.region() };
         if engine.wants_calls() && compiled.calls(region).is_some() {
-            // So that a host can take the markers around calls away.
+            // The markers around calls are not text, so that a host can remove them.
             pending.due &= !due::TEXT;
         }
         let has = |events: u16| pending.due & events != 0;
         let opens_call = |rule: u8| compiled.spans.get(usize::from(rule)).is_some_and(|it| it.channel == Channel::Tool);
         if has(due::OPEN) && opens_call(pending.span.rule) {
-            // The thinking that it ends is closed as if by its own marker.
+            // If the call ends the thinking, the text after the call begins a new line, as after the closer of the thinking.
             engine.code_around = if has(due::IMPLIED) { CodeTracker::NEW } else { engine.code };
         }
         let is_fence = is_fence_close || matches!(pattern.action, Action::FenceOpen { .. });
-        // The line as it is after the marker.
+        // The state of the code tracker after the marker.
         if has(due::QUOTE) {
             // The quote is text like any other.
             for at in 0..len as usize {
@@ -172,7 +172,7 @@ impl Pull<'_> {
                 engine.pass_json(compiled, byte);
             }
         } else if !has(due::TEXT) && compiled.grammar.guards && !is_fence {
-            // If code is guarded, a line begins after a marker that is removed.
+            // After a marker that is removed, a new line begins for the code tracker.
             engine.code = CodeTracker::NEW;
         } else {
             engine.code = CodeTracker::after(marker[marker.len() - 1]);
@@ -182,11 +182,11 @@ impl Pull<'_> {
             due: pending.due | bits(pattern.before > 0, due::BEFORE) | bits(has_attributes, due::ATTRIBUTES),
             before: pattern.before,
             main: len - u32::from(pattern.before),
-            // A tag that closes itself has no inside, which framing could begin.
+            // After a tag that closes itself there is no framing of its inside.
             after: if has(due::OPEN) && has(due::CLOSE) { 0 } else { pattern.after },
             ..pending
         });
-        // If the caller stops between two events, the rest is held, and that must not fail.
+        // If the caller stops between two events, the rest is held. Holding must not fail then, so room is made now.
         let may_be_held = pattern.before > 0 || has(due::IMPLIED | due::RECLASSIFY | due::TEXT);
         if may_be_held && engine.hold.unreported().is_empty() {
             engine.hold.make_room(len as usize)?;
@@ -204,7 +204,7 @@ impl Pull<'_> {
         engine.pending = Pending::Due(PendingMarker::new(due::OPEN, span));
     }
 
-    /// Takes the next step of the pending marker. Returns its event, if it has one.
+    /// Carries out the next step of the pending marker. Returns the event of the step, if it has one.
     #[inline(never)] // See `report_text`.
     pub(super) fn report_marker(&mut self, mut pending: PendingMarker) -> Result<Option<EventRef>, Error> {
         let compiled = self.compiled;
@@ -271,15 +271,15 @@ impl Pull<'_> {
             self.engine.pending = Pending::Unread;
             let stays = self.engine.ends_in_word && compiled.grammar.separates(pending.after);
             self.engine.framing = if stays { 0 } else { pending.after };
-            // Directly after a marker, a line begins.
+            // Directly after a marker, the context is the beginning of a line.
             self.engine.before = prose::LINE;
             self.engine.code.lose_words();
         }
         Ok(event)
     }
 
-    /// Reports that all content so far was thinking, which the closer that comes next ends. `len` is the closer's length. A
-    /// closer that belongs to the prompt does not count for this stream.
+    /// Reports that all content so far was thinking, because of the next closer, which has `len` bytes. A closer that belongs
+    /// to the prompt does not count for this stream.
     fn content_to_thinking(&mut self, rule: u8, len: usize) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;
         engine.spans.set_closed(rule);
@@ -296,7 +296,7 @@ impl Pull<'_> {
         Ok(Some(self.reclassify(Channel::Thinking)))
     }
 
-    /// Reports that the thinking, which the next `len` bytes end, was the answer, if it is the first span. A closer that
+    /// Reports that the open thinking was the answer, if it is the first span. The next `len` bytes end it; a closer that
     /// belongs to the prompt does not count for this stream.
     pub(super) fn thinking_to_content(&mut self, len: usize) -> Option<EventRef> {
         let engine = &mut *self.engine;
@@ -311,7 +311,7 @@ impl Pull<'_> {
         Some(self.reclassify(Channel::Content))
     }
 
-    /// Reports that all content so far was thinking, or all thinking content.
+    /// Reports that all content so far was thinking, or that all thinking was content.
     fn reclassify(&mut self, to: Channel) -> EventRef {
         let event = self.event(KindRef::Reclassify, 0);
         self.engine.ledger.reclassify(to);
@@ -341,7 +341,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Closes the innermost span by the next `len` bytes.
+    /// Closes the innermost span, with the next `len` bytes as its closer.
     pub(super) fn close(&mut self, len: usize, cause: Cause) -> Result<EventRef, Error> {
         let event = self.event(KindRef::Close(cause), len);
         let compiled = self.compiled;
@@ -366,13 +366,13 @@ impl Pull<'_> {
     }
 }
 
-/// Returns the marker of a header whose fields have been read. They decide which channel its body belongs to.
+/// Returns the marker of a header. Its fields decide the channel of its body.
 fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attributes, tag: u8) -> PendingMarker {
     let rule = header_rule(compiled);
     let route = rule.routes.iter().find(|route| fits(rule, route, fields));
     let channel = route.map_or(Channel::Content, |route| route.channel);
     let rule = compiled.spans.len() as u8;
-    // It ends the span that it is in, unless that is a wrapper of the content.
+    // The header ends the span around it, unless that span is a wrapper of the content.
     let ends =
         innermost.is_some_and(|it| it.rule == rule || compiled.grammar.region(it.region).channel != Channel::Content);
     let is_addressed = route.is_some_and(|route| !route.calls);
@@ -380,7 +380,7 @@ fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attribute
     PendingMarker::open(compiled, span, ends)
 }
 
-/// Returns the span's rule, if its thoughts have a separate rule.
+/// Returns the rule of the span, if it has a `thought` rule.
 fn with_thought(compiled: &Compiled, span: OpenSpan) -> Option<u8> {
     compiled.thought(span.rule).map(|_| span.rule)
 }

@@ -1,4 +1,4 @@
-//! The open spans of a stream, and the matcher's memory of earlier text: the flags, and which spans were closed. Region,
+//! The open spans of a stream, and what is remembered of earlier text: flags, and the rules whose spans were closed. Region,
 //! channel and active patterns follow from these, so no other file may set them.
 
 use crate::{
@@ -17,13 +17,13 @@ pub struct OpenSpan {
     pub rule: u8,
     pub tag: u8,
     pub region: u8,
-    /// The name that its closer has to match: its tag, or that of a leading tag in it.
+    /// The number of the name that the closer must match: the span's tag, or a leading tag in it.
     name: u8,
-    /// Whether it ended a thinking span that had not been closed.
+    /// Whether the span ended a thinking span that had not been closed.
     pub has_ended: bool,
-    /// Whether it is the body of a message in which no call is.
+    /// Whether the span is the body of a message without calls.
     pub is_addressed: bool,
-    /// The flag `BLANK` as it was when another span began inside this one.
+    /// The flag `BLANK` at the time when another span began inside this one.
     was_blank: bool,
 }
 
@@ -49,9 +49,9 @@ pub struct Spans {
     region: u8,
     depth: u8,
     flags: u16,
-    /// The patterns of the region that count now.
+    /// The patterns of the region that count at this place.
     active: PatternSet,
-    /// The rules of which a span was closed.
+    /// The rules whose spans were closed before, one bit each.
     closed_once: u64,
     open: [OpenSpan; MAX_DEPTH],
 }
@@ -93,7 +93,7 @@ impl Spans {
         &self.open[..usize::from(self.depth)]
     }
 
-    /// Returns whether one span is open, and none was before it.
+    /// Returns whether one span is open, which is the first of the stream.
     pub fn is_first(&self) -> bool {
         self.depth == 1 && self.closed_once == 0
     }
@@ -102,14 +102,14 @@ impl Spans {
         self.open().last()
     }
 
-    /// Sets the rule of a span that was open at the start: the one whose closer comes.
+    /// Sets the rule of a span that was open at the start: its closer shows which rule it is.
     pub fn set_rule(&mut self, rule: u8) {
         if let Some(innermost) = self.open[..usize::from(self.depth)].last_mut() {
             innermost.rule = rule;
         }
     }
 
-    /// Makes the innermost span, in which only blanks have come, one that this tag has opened.
+    /// Treats the innermost span, which has only blanks so far, as if this leading tag had opened it.
     pub fn lead(&mut self, compiled: &Compiled, region: u8, tag: u8) {
         if let Some(innermost) = self.open[..usize::from(self.depth)].last_mut() {
             (innermost.region, innermost.name) = (region, tag);
@@ -156,19 +156,19 @@ impl Spans {
         self.closed_once |= 1 << rule;
     }
 
-    /// Takes flags away, and then sets others.
+    /// Clears flags, and then sets others.
     pub fn change(&mut self, compiled: &Compiled, lost: u16, gained: u16) {
         self.flags = self.flags & !lost | gained & compiled.used;
         self.refresh(&compiled.grammar);
     }
 
-    /// Passes a quote and takes flags away. Between two quotes nothing else counts.
+    /// Notes a quote and clears flags. Between two quotes no other marker counts.
     pub fn pass_quote(&mut self, compiled: &Compiled, lost: u16) {
         self.flags = self.flags & !lost ^ flag::QUOTED;
         self.refresh(&compiled.grammar);
     }
 
-    /// Takes flags away.
+    /// Clears flags.
     #[inline]
     pub fn lose(&mut self, grammar: &Grammar, flags: u16) {
         let lost = self.flags & flags;
@@ -186,14 +186,14 @@ impl Spans {
         self.active = grammar.region(self.region).active(self.flags, self.closed_once, self.tag());
     }
 
-    /// Updates the data derived from the innermost span, because that has changed.
+    /// Updates the data derived from the innermost span, after a change of that span.
     fn enter_innermost(&mut self, compiled: &Compiled) {
         let innermost = self.innermost().copied();
         self.region = innermost.map_or(Grammar::ROOT, |span| span.region);
         self.channel = compiled.grammar.region(self.region).channel;
         let addressed = if innermost.is_some_and(|span| span.is_addressed) { flag::ADDRESSED } else { 0 };
         let ended = if innermost.is_some_and(|span| span.has_ended) { flag::ENDED } else { 0 };
-        // Content that ends a thinking takes its place.
+        // A content span that ends the thinking replaces the thinking span.
         let around = usize::from(self.depth) - usize::from(self.channel == Channel::Thinking);
         let full = if around >= MOST_NESTED { flag::FULL } else { 0 };
         let derived = flag::ENDED | flag::FULL | flag::ADDRESSED;

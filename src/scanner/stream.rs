@@ -1,4 +1,4 @@
-//! The scanner's public methods, all but those that feed bytes at once (`feed`).
+//! The scanner's public methods, except those that feed bytes at once (`feed`).
 
 use std::fmt;
 
@@ -20,8 +20,8 @@ use crate::{
 
 /// Splits one stream at a time by the rules of a dialect.
 ///
-/// A scanner can be sent to another thread. Scanners share nothing that changes, so threads need no locks for them. `Clone` and
-/// `try_clone` copy one in the middle of a stream.
+/// A scanner can be sent to another thread. Scanners share no mutable data, so threads need no locks. `Clone` and `try_clone`
+/// copy a scanner in the middle of a stream.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Kind, Scanner};
@@ -50,7 +50,7 @@ impl Scanner {
     ///
     /// # Panics
     ///
-    /// Panics if there is no memory for it. `with_options` returns an error instead.
+    /// Panics without memory. `with_options` returns an error instead.
     #[doc(alias = "aside_scanner_new")]
     #[must_use]
     pub fn new(dialect: &Dialect) -> Scanner {
@@ -97,25 +97,25 @@ impl Scanner {
         self.engine.body().is_some() || self.engine.json.is_open()
     }
 
-    /// Returns the result of `aside_scanner_quiet`. Cannot panic.
+    /// Returns the result for `aside_scanner_quiet`. Cannot panic.
     #[cfg(feature = "c-api")]
     #[inline]
     pub(crate) fn quiet(&self) -> Option<(Channel, [u64; 4])> {
         self.engine.quiet(&self.dialect.compiled)
     }
 
-    /// Does what `aside_scanner_skip` does. Cannot panic.
+    /// Does the work of `aside_scanner_skip`. Cannot panic.
     #[cfg(feature = "c-api")]
     pub(crate) fn skip(&mut self, len: u64, last: u8) -> bool {
         self.engine.skip(len, last)
     }
 
-    /// Returns whether a closer of the thinking has come in this stream, also one that had nothing to close.
+    /// Returns whether a closer of the thinking has arrived in this stream, even if no thinking was open.
     pub(crate) fn has_closed(&self) -> bool {
         self.engine.has_closed
     }
 
-    /// Returns whether the thinking that is open may turn out to be the answer.
+    /// Returns whether the open thinking may turn out to be the answer.
     pub(crate) fn may_be_answer(&self) -> bool {
         self.engine.may_be_answer(&self.dialect.compiled)
     }
@@ -132,10 +132,10 @@ impl Scanner {
 
     /// Sets the reason why the stream ends. Call it before [`finish`](Scanner::finish), which clears the reason, as `reset` does.
     ///
-    /// It matters where the start was [guessed](Scanner::is_start_guessed) to be in the thinking. If an answer
-    /// [ended](EndReason::Ended) and nothing in it has closed that thinking or written its opener, it was the answer:
-    /// `finish` then reports [`Kind::Reclassify`](crate::Kind::Reclassify) with the channel `Content`, before the span is
-    /// closed.
+    /// The reason matters if the start in the thinking was [guessed](Scanner::is_start_guessed). If the answer
+    /// [ended](EndReason::Ended) by itself without a closer or an opener of the thinking, the thinking was the answer:
+    /// `finish` then reports [`Kind::Reclassify`](crate::Kind::Reclassify) with the channel `Content` before it closes the
+    /// span.
     #[doc(alias = "aside_scanner_end_reason")]
     pub fn end_reason(&mut self, reason: EndReason) {
         self.engine.end_reason = reason;
@@ -151,12 +151,13 @@ impl Scanner {
         self.flush_events().for_each(on_event)
     }
 
-    /// Closes the thinking that is open: releases the held bytes as text, and ends the span with the cause
-    /// [`Cause::Forced`](crate::Cause::Forced). A tool span whose calls the dialect describes is closed too, and so is the call
-    /// in it.
+    /// Closes the open thinking: releases the held bytes as text, and ends the span with the cause
+    /// [`Cause::Forced`](crate::Cause::Forced). A tool span whose calls the dialect describes is closed too, with its open
+    /// call.
     ///
-    /// It does nothing if the innermost span is neither of these, nor before the first byte of a stream whose prompt has
-    /// opened one. A closer that comes next, with only blanks before it, is removed. The closer of a fence is not: it is text.
+    /// If the innermost span is neither of these, nothing is done; nor before the first byte of a stream whose prompt has
+    /// opened a span. A closer that follows, with only blanks before it, is removed. The closer of a fence is not removed: it
+    /// is text.
     ///
     /// # Errors
     ///
@@ -167,7 +168,7 @@ impl Scanner {
     }
 
     /// Reports the held bytes before a tool call that is not in the text. Like a call in the text, it ends the thinking if the
-    /// dialect says so (`ends` of its tool spans). A closer that comes next, with only blanks before it, is removed.
+    /// dialect's tool spans do (`ends`). A closer that follows, with only blanks before it, is removed.
     pub(crate) fn pass_call(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         if self.engine.is_ended_by_calls(&self.dialect.compiled) {
             self.force_close(on_event)?;
@@ -178,18 +179,18 @@ impl Scanner {
         Ok(())
     }
 
-    /// Feeds as [`feed`](Scanner::feed) does, one event at a time: the caller may stop after each.
+    /// Feeds like [`feed`](Scanner::feed), one event at a time: the caller may stop after each.
     #[doc(alias = "aside_scanner_feed_into")]
     pub fn events<'a>(&'a mut self, chunk: &'a (impl AsRef<[u8]> + ?Sized)) -> Events<'a> {
         self.pull(Chunk::plain(chunk.as_ref()), Method::Feed)
     }
 
-    /// Feeds as [`feed_tokens`](Scanner::feed_tokens) does, one event at a time. After a stop inside a token, the first token
-    /// of the next call is the rest of that one.
+    /// Feeds like [`feed_tokens`](Scanner::feed_tokens), one event at a time. After a stop inside a token, the first token of
+    /// the next call is the rest of that token.
     ///
     /// # Errors
     ///
-    /// [`Error::TokenLengths`], [`Error::FinishPending`] and [`Error::OutOfMemory`]; nothing was fed then.
+    /// [`Error::TokenLengths`], [`Error::FinishPending`] and [`Error::OutOfMemory`]; in these cases nothing was fed.
     #[doc(alias = "aside_scanner_feed_tokens_into")]
     pub fn token_events<'a>(
         &'a mut self,
@@ -201,7 +202,7 @@ impl Scanner {
         self.summed_token_events(chunk, tokens)
     }
 
-    /// Works as `token_events` does, for tokens whose lengths add up.
+    /// Feeds like `token_events`, for tokens whose lengths are known to add up.
     pub(crate) fn summed_token_events<'a>(
         &'a mut self,
         chunk: &'a [u8],
@@ -215,21 +216,21 @@ impl Scanner {
         Ok(self.pull(chunk, Method::Feed))
     }
 
-    /// Ends the stream as [`finish`](Scanner::finish) does, one event at a time. The stream has ended once `next` has returned
+    /// Ends the stream like [`finish`](Scanner::finish), one event at a time. The stream has ended once `next` has returned
     /// `None`.
     #[doc(alias = "aside_scanner_finish_into")]
     pub fn finish_events(&mut self) -> Events<'_> {
         self.pull(Chunk::EMPTY, Method::Finish)
     }
 
-    /// Releases the held bytes as [`flush`](Scanner::flush) does, one event at a time.
+    /// Releases the held bytes like [`flush`](Scanner::flush), one event at a time.
     #[doc(alias = "aside_scanner_flush_into")]
     pub fn flush_events(&mut self) -> Events<'_> {
         self.pull(Chunk::EMPTY, Method::Flush)
     }
 
-    /// Closes the thinking as [`force_close`](Scanner::force_close) does, one event at a time. The span is closed once its
-    /// `Close` was returned.
+    /// Closes the thinking like [`force_close`](Scanner::force_close), one event at a time. The span is closed once its `Close`
+    /// was returned.
     #[doc(alias = "aside_scanner_force_close_into")]
     pub fn force_close_events(&mut self) -> Events<'_> {
         self.pull(Chunk::EMPTY, Method::ForceClose)
@@ -245,8 +246,8 @@ impl Scanner {
         self.engine.reset(&self.dialect.compiled);
     }
 
-    /// Returns a copy in the same state, in the middle of a stream too: for beams, and to try again from here. Feeding one does
-    /// not change the other. Thoughts that were not taken are in both.
+    /// Returns a copy in the same state, even in the middle of a stream: for beams, and for retries from here. Feeding one
+    /// scanner does not change the other. Thoughts that were not taken are in both.
     ///
     /// # Errors
     ///
@@ -256,12 +257,12 @@ impl Scanner {
         Ok(Scanner { dialect: self.dialect.clone(), engine: self.engine.try_clone()? })
     }
 
-    /// Returns the counts of the text of a channel since the stream began. After a finish, these are the counts of the stream that
+    /// Returns the counts of a channel's text since the stream began. After a finish, these are the counts of the stream that
     /// has ended, until another begins. Held bytes are counted when they are reported.
     ///
-    /// After `finish`, they show whether an answer was thinking to its end: `Thinking` has bytes, `Content` and `Tool` have
-    /// none. Either the model broke off, or the stream was started in the thinking although that was off. A host that knows it
-    /// was off can show the text as the answer.
+    /// After `finish`, the counts show whether an answer was only thinking: `Thinking` has bytes, `Content` and `Tool` have
+    /// none. Either the model broke off, or the stream was started in the thinking although thinking was off. A host that knows
+    /// that it was off can show the text as the answer.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Scanner};
@@ -279,19 +280,19 @@ impl Scanner {
         self.engine.counts(channel)
     }
 
-    /// Says where the next stream starts, before its first byte: after a rendered prompt that ends with `tail`. Returns where
-    /// that is.
+    /// Sets the start of the next stream, before its first byte, by the rendered prompt, which ends with `tail`. Returns that
+    /// start.
     ///
-    /// Only the text after the last turn marker of the dialect in the tail counts (`turns` in its file), or all of it if
+    /// Only the text after the dialect's last turn marker in the tail (`turns` in its file) is read, or all of the tail if
     /// there is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a
     /// marker or framing that the prompt begins continues in the stream.
     ///
-    /// Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts
-    /// only if a call follows it. The start is then the state around them. If the stream decides that the opener counts, the
-    /// first event opens its span.
+    /// Markers at the prompt's end that are still undecided do not count for the start: a marker that is cut off, and an opener
+    /// of a tool call that counts only if a call follows. If the stream decides that the opener counts, the first event opens
+    /// its span.
     ///
     /// Spans that the prompt has opened are reported with the first byte, at offset 0 and without bytes. No other event and no
-    /// offset has anything of the prompt. `finish`, `reset` and an empty `tail` go back to the scanner's own start.
+    /// offset includes anything of the prompt. `finish`, `reset` and an empty `tail` restore the scanner's own start.
     ///
     /// # Errors
     ///
@@ -334,7 +335,7 @@ impl Scanner {
         pull::begin_after(&mut self.engine, compiled, compiled.own_turn(tail))
     }
 
-    /// Returns the start of the next stream: as the prompt or the options say, or else as the dialect says.
+    /// Returns the start of the next stream: that of the prompt or the options, or else the dialect's start.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Scanner, Start};
@@ -352,8 +353,8 @@ impl Scanner {
         self.engine.prompted_start().unwrap_or(self.engine.start)
     }
 
-    /// Returns whether that is a guess of the dialect: it says that its models start in the thinking, and neither a prompt nor
-    /// the options have said so.
+    /// Returns whether the next stream's start in the thinking is a guess of the dialect, without a prompt or an option that
+    /// confirms it.
     #[must_use]
     pub fn is_start_guessed(&self) -> bool {
         self.engine.is_start_guessed()
@@ -366,7 +367,7 @@ impl Scanner {
         self.engine.held_of_stream()
     }
 
-    /// Returns the bytes that were held back when the last chunk arrived whose events are pulled one at a time. They directly
+    /// Returns the bytes that were held back before the last chunk that was fed by `events` or `token_events`. They directly
     /// preceded that chunk.
     #[doc(hidden)] // For the C interface and the tests.
     #[must_use]
@@ -374,22 +375,22 @@ impl Scanner {
         self.engine.hold.before()
     }
 
-    /// Returns the largest number of bytes that are held back. Between two events of a chunk, a marker or a word of a
-    /// tool call whose events are still due is held too.
+    /// Returns the most bytes that are held back. Between two events of a chunk, a marker or a word of a tool call whose
+    /// events are still due is held in addition.
     #[doc(alias = "aside_scanner_max_hold")]
     #[must_use]
     pub fn max_hold(&self) -> usize {
         self.dialect.max_hold()
     }
 
-    /// Returns the offset of the next chunk: how many bytes were fed since the stream began.
+    /// Returns the offset of the next chunk: the number of bytes that were fed since the stream began.
     #[doc(alias = "aside_scanner_offset")]
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.engine.fed()
     }
 
-    /// Takes the oldest whole thought that was not taken yet. None if there is none, or if
+    /// Removes and returns the oldest whole thought that was not taken yet. Returns `None` if there is none, or if
     /// [`ScannerOptions::collect`] was not set.
     #[doc(alias = "aside_scanner_take_thought")]
     pub fn take_thought(&mut self) -> Option<Thought> {

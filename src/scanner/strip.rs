@@ -1,4 +1,4 @@
-//! The content of a whole text: the shortest way for a host that has all of an answer and wants to show it.
+//! Extracts the content of a whole text, for a host that has the complete answer and wants to show it.
 
 use super::{Error, Event, Kind, Scanner, ScannerOptions};
 use crate::{channel::Channel, dialect::Dialect, matcher::bytes};

@@ -1,5 +1,5 @@
-//! The channels of a whole text, as ranges of it: for a host that keeps the text and marks parts of it, such as those that count in
-//! a training loss.
+//! Finds the channels of a whole text as ranges, for a host that keeps the text and marks parts of it, such as the parts that
+//! count in a training loss.
 
 use std::ops::Range;
 
@@ -23,14 +23,14 @@ use crate::{
 pub struct TextSpan {
     /// The channel.
     pub channel: Channel,
-    /// The bytes of the text.
+    /// The range of bytes in the text.
     pub range: Range<usize>,
 }
 
 impl Dialect {
-    /// Returns the parts of a whole text that are text of a channel, in their order. Markers and framing are in none; neighbours of
-    /// one channel are one part. The bytes of a channel's parts, joined, are the text that a [`Scanner`] reports of it. `start` is
-    /// the span that is open at byte 0, or `None` for the dialect's own start.
+    /// Returns the parts of a whole text that are text of a channel, in their order. Markers and framing are not included;
+    /// neighbours of one channel are one part. The bytes of a channel's parts, joined, are the text that a [`Scanner`] reports
+    /// for the channel. `start` is the span that is open at byte 0; with `None`, the dialect decides.
     ///
     /// ```
     /// use aside::{Channel, Dialect};
@@ -56,7 +56,7 @@ fn spans(dialect: &Dialect, text: &[u8], start: Option<Start>) -> Result<Vec<Tex
     let mut failed = None;
     let mut take = |event: Event<'_>| match event.kind {
         Kind::Text => {
-            // All of the text is fed at once, so its length is an address's.
+            // The whole text is in memory, so an offset in it fits into a `usize`.
             let begin = event.offset as usize;
             let span = TextSpan { channel: event.channel, range: begin..begin + event.bytes.len() };
             failed = failed.take().or(push(&mut found, span).err());

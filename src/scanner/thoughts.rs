@@ -1,5 +1,5 @@
-//! Whole thoughts, collected while their deltas stream, until the host takes them. They must never hold more than the cap, and
-//! must not depend on how the stream was cut.
+//! Collects whole thoughts while their text is streamed, until the host takes them. They must never hold more than the limit,
+//! and must not depend on how the stream was cut.
 
 use std::collections::VecDeque;
 
@@ -28,34 +28,35 @@ use super::{attributes::Attributes, error::Error, event::Cause};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Thought {
-    /// The offset of its marker: bytes since the start of its stream.
+    /// The offset of the opener: the number of bytes since the start of the stream.
     pub offset: u64,
-    /// The text between the markers. If the dialect has a `thought` rule, the text that this rule finds, trimmed.
+    /// The text between the markers. If the dialect has a `thought` rule, the text that the rule finds, trimmed.
     pub text: Vec<u8>,
     /// The attributes of the opening marker in their order: names, and decoded values.
     pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The type by the dialect's `thought` rule, if the tag has one.
+    /// The type according to the dialect's `thought` rule, if the tag has a type.
     pub thought_type: Option<Vec<u8>>,
-    /// The confidence from 0 to 1 by the dialect's `thought` rule, if the tag has one. It is 0.5 if the tag's is not a number.
+    /// The confidence from 0 to 1 according to the dialect's `thought` rule, if the tag has a confidence. It is 0.5 if the
+    /// tag's value is not a number.
     pub confidence: Option<f64>,
     /// The cause of the span's end.
     pub cause: Cause,
-    /// Whether it did not fit into the cap: its text ends early, or its type or attributes are missing.
+    /// Whether the thought exceeded the limit: its text ends early, or its type or attributes are missing.
     pub truncated: bool,
 }
 
-/// Collects thoughts: a queue of those that were not taken yet, and the one being written.
+/// A queue of thoughts that were not taken yet, and the unfinished thought.
 pub struct Thoughts {
     cap: usize,
-    /// Bytes in `waiting`.
+    /// The number of bytes in `waiting`.
     held: usize,
     waiting: VecDeque<Thought>,
     open: Option<Thought>,
-    /// The span of the thought being written, if it has a `thought` rule: such a thought will be trimmed.
+    /// The span of the unfinished thought, if it has a `thought` rule: such a thought will be trimmed.
     rule: Option<u8>,
-    /// Bytes of the thought being written did not fit. They were blanks if it is not truncated.
+    /// Whether bytes of the unfinished thought did not fit. If it is not truncated, these were blanks.
     is_full: bool,
-    /// The thought being written is content, unless a closer comes that says that it was thinking.
+    /// Whether the unfinished thought is content so far, which a closer may still turn into thinking.
     is_guess: bool,
     lost: u64,
 }
@@ -108,19 +109,19 @@ impl Thoughts {
         self.rule = rule;
         self.is_full = false;
         self.is_guess = false;
-        // Until the thought ends, its attributes are bounded by the length of a tag alone.
+        // Attributes are cut to the limit only when the thought ends. Until then the length of a tag bounds them.
         self.open = Some(Thought { offset, text, attributes: list, thought_type, confidence, cause, truncated });
         Ok(())
     }
 
-    /// Begins a possible thought with the stream.
+    /// Begins a possible thought at the start of the stream.
     pub fn guess(&mut self) -> Result<(), Error> {
         self.begin(0, &Attributes::NONE, None)?;
         self.is_guess = true;
         Ok(())
     }
 
-    /// Returns the span that the thought being written began with, if it has a `thought` rule.
+    /// Returns the span of the unfinished thought, if the span has a `thought` rule.
     pub fn rule(&self) -> Option<u8> {
         self.rule
     }
@@ -136,7 +137,7 @@ impl Thoughts {
         }
     }
 
-    /// Forgets the thought being written, because it is none.
+    /// Forgets the unfinished thought, because it is not a thought.
     pub fn drop_open(&mut self) {
         self.open = None;
         self.is_guess = false;
@@ -146,7 +147,7 @@ impl Thoughts {
         let room = self.room();
         let Some(thought) = self.open.as_mut().filter(|thought| !thought.truncated) else { return Ok(()) };
         let bytes = if self.rule.is_some() && thought.text.is_empty() { trim_start(bytes) } else { bytes };
-        // Nothing comes after bytes that did not fit, even if a thought was taken since.
+        // After bytes that did not fit, nothing is added, even if there is room because a thought was taken.
         let room = if self.is_full { 0 } else { room - thought.text.len().min(room) };
         let fit = fit(bytes, room);
         let rest = &bytes[fit.len()..];
@@ -177,7 +178,7 @@ impl Thoughts {
     }
 }
 
-/// Cuts a thought to the room that there is. The text comes first, then the type, then the attributes, of which only whole ones
+/// Cuts a thought to the available room. The text has priority, then the type, then the attributes, of which only whole ones
 /// are kept.
 fn cut(thought: &mut Thought, mut room: usize) {
     let fitting = fit(&thought.text, room).len();
@@ -198,19 +199,19 @@ fn cut(thought: &mut Thought, mut room: usize) {
     thought.attributes.truncate(fits);
 }
 
-/// Returns the bytes that count against the cap: text, type and attributes.
+/// Returns the number of bytes that count towards the limit: text, type and attributes.
 fn size(thought: &Thought) -> usize {
     let kind = thought.thought_type.as_ref().map_or(0, Vec::len);
     thought.text.len() + kind + thought.attributes.iter().map(weight).sum::<usize>()
 }
 
-/// Returns the bytes that an attribute counts: its own, or for a small one the memory that any attribute takes.
+/// Returns the number of bytes that an attribute counts as: its own bytes, but at least the memory that any attribute uses.
 fn weight((name, value): &(Vec<u8>, Vec<u8>)) -> usize {
     const LEAST: usize = 48;
     (name.len() + value.len()).max(LEAST)
 }
 
-/// Takes the thought, its type and its confidence from the attributes that the dialect names.
+/// Sets the thought's text, type and confidence from the attributes that the dialect names.
 fn finish(thought: &mut Thought, rule: &ThoughtRule) -> Result<(), Error> {
     let value = |name: &str| {
         thought.attributes.iter().find(|(other, _)| other == name.as_bytes()).map(|(_, value)| value.as_slice())
@@ -218,7 +219,7 @@ fn finish(thought: &mut Thought, rule: &ThoughtRule) -> Result<(), Error> {
     let given = value(&rule.text).map(trim).filter(|text| !text.is_empty());
     // If the attribute has the text, it does not matter that the body was cut.
     let truncated = thought.truncated && given.is_none();
-    // The last bytes of a thought that continues are not its end.
+    // The end of a truncated thought is not trimmed, because it is not the real end.
     let body = if thought.truncated { &thought.text } else { trim(&thought.text) };
     let text = copy(given.unwrap_or(body))?;
     let kind = value(&rule.kind).map(copy).transpose()?;

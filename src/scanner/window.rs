@@ -1,5 +1,5 @@
 //! The window of a pull: the held bytes and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
-//! off its front. The rest of it is held when the pull ends, so no byte may leave it without an event.
+//! off its front. Its rest is held when the pull ends, so no byte may be removed without an event.
 
 use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Pending};
 use crate::{
@@ -16,10 +16,9 @@ pub struct Pull<'a> {
     pub(super) chunk: Chunk<'a>,
     /// The number of bytes of the chunk that are in events or held.
     pub(super) pos: usize,
-    /// The match found after the engine's `text`. None of its bytes is in an event: if the pull is stopped, they are read
-    /// again.
+    /// The match found after the engine's `text`. Its bytes are in no event yet: if the pull is stopped, they are read again.
     pub(super) found: Option<Match>,
-    /// An error was returned.
+    /// Whether an error was returned.
     pub(super) has_failed: bool,
     /// The number of bytes of the stream before the chunk. Only for assertions.
     before: u64,
@@ -31,22 +30,22 @@ pub enum Match {
     Marker {
         pattern: u8,
         len: u32,
-        /// It is a header that broke off. Its fields have been read.
+        /// Whether it is a header that broke off. Its fields have been read.
         is_broken: bool,
     },
     /// The framing that was expected.
     Framing { len: usize },
     /// The beginning of a body of calls that opens a span of this rule, without an opener.
     Bare { rule: u8 },
-    /// A piece of a body of calls, which is at `next` after it.
+    /// A piece of a body of calls. The body is at `next` after it.
     Call { piece: Piece, len: usize, next: Body },
     /// The end of a body of calls. The recogniser reads the marker itself.
     Closer,
-    /// Nothing: the host wants the text before it, also where that ends inside a character.
+    /// Nothing. The text before it must be reported even if it ends inside a character, because the host wants it.
     Released,
 }
 
-/// An event before it has bytes.
+/// An event whose bytes are given by their place.
 pub struct EventRef {
     pub kind: KindRef,
     pub channel: Channel,
@@ -58,7 +57,7 @@ pub struct EventRef {
 }
 
 impl EventRef {
-    /// Returns whether it is text, framing or a part of a value that belongs to the prompt alone.
+    /// Returns whether the event is empty text, framing or value, because all of its bytes belong to the prompt.
     pub(super) fn is_nothing(&self) -> bool {
         let has_bytes =
             matches!(self.kind, KindRef::Text | KindRef::Framing | KindRef::Call { piece: Piece::Value, .. });
@@ -84,7 +83,7 @@ pub enum KindRef {
     },
 }
 
-/// Where an event's bytes begin: an index of all held bytes, or of the chunk.
+/// The beginning of an event's bytes: an index of the held bytes or of the chunk.
 #[derive(Clone, Copy)]
 pub enum Place {
     Held(usize),
@@ -107,15 +106,15 @@ impl<'a> Pull<'a> {
     pub fn new(compiled: &'a Compiled, engine: &'a mut Engine, chunk: Chunk<'a>) -> Pull<'a> {
         engine.hold.carry_over();
         engine.ledger.count_plain(engine.spans.channel());
-        // If this pull is stopped, the automaton alone must not report the next bytes.
+        // If this pull is stopped, the automaton alone must not continue.
         engine.ledger.set_table_until(0);
         let before = if cfg!(debug_assertions) { engine.fed() } else { 0 };
         Pull { compiled, engine, chunk, pos: 0, found: None, has_failed: false, before }
     }
 
-    /// Returns the number of bytes of the chunk that are in events, held, or of a marker or a word of a call whose last events are
-    /// still due. Bytes that were read are held. There is room for them, unless memory has run out in this pull; then only a reset
-    /// helps.
+    /// Returns the number of bytes of the chunk that are in events, held, or belong to a marker or a word of a call with events
+    /// that are still due. Bytes that were read are held now. There is room for them, unless memory has run out in this pull;
+    /// then the scanner must be reset.
     pub fn consumed(&mut self) -> usize {
         if self.hold_rest().is_ok() {
             self.check_end();
@@ -123,8 +122,8 @@ impl<'a> Pull<'a> {
         self.pos
     }
 
-    /// Checks the invariants wherever a pull may end, after each event too. The rest of its chunk may never come, so nothing
-    /// may be remembered of it.
+    /// Checks the invariants at each place where a pull may end, which is after each event. The rest of the chunk may never be
+    /// fed, so nothing of it may be remembered.
     fn check_end(&self) {
         let (engine, is_sound) = (&*self.engine, !self.has_failed);
         if is_sound && engine.has_begun {
@@ -149,17 +148,17 @@ impl<'a> Pull<'a> {
         self.chunk.is_inside_token(self.pos)
     }
 
-    /// Holds the bytes that were read of the chunk, and those that were decided but not all reported: the caller will not feed
-    /// it again.
+    /// Holds the bytes of the chunk that were read, and those of a marker with events that are still due: the caller will not
+    /// feed them again.
     pub(super) fn hold_rest(&mut self) -> Result<(), Error> {
         if matches!(&self.engine.pending, Pending::Undecided(recogniser) if recogniser.len() == 0) {
-            // It was begun for a byte that it has not read. The caller may feed another one.
+            // A recogniser that has read nothing is dropped: it was made for the next byte, and the caller may feed another.
             self.engine.pending = Pending::Unread;
         }
         self.gather(self.read_ahead())
     }
 
-    /// Returns the number of bytes that are in no event yet: those that are held, and the rest of the chunk.
+    /// Returns the number of bytes that are in no event yet: held bytes, and the rest of the chunk.
     pub(super) fn unreported(&self) -> usize {
         self.engine.hold.unreported().len() + self.chunk.len() - self.pos
     }
@@ -168,15 +167,14 @@ impl<'a> Pull<'a> {
         self.compiled.grammar.region(self.engine.spans.region())
     }
 
-    /// Hands bytes back to the chunk that this pull has taken from it and that are in no event, so that they are read and
-    /// reported in place.
+    /// Moves bytes of this chunk that are held and in no event back to the chunk, so that they are reported without a copy.
     pub(super) fn give_back(&mut self) {
         self.pos -= self.engine.hold.give_back();
     }
 
     /// Holds bytes of the chunk until `len` bytes are held that are in no event.
     pub(super) fn gather(&mut self, len: usize) -> Result<(), Error> {
-        // If memory has run out, more may have been counted than is there.
+        // If memory has run out, more bytes may have been counted than exist.
         let more = len.saturating_sub(self.engine.hold.unreported().len()).min(self.chunk.len() - self.pos);
         if more > 0 {
             let pos = self.pos;
@@ -187,12 +185,12 @@ impl<'a> Pull<'a> {
         Ok(())
     }
 
-    /// Holds the `len` bytes from an index on if they begin in the held bytes, so that they are contiguous.
+    /// If the `len` bytes from an index on begin in the held bytes, holds all of them, so that they are contiguous.
     pub(super) fn join(&mut self, at: usize, len: usize) -> Result<(), Error> {
         if at < self.engine.hold.unreported().len() { self.gather(at + len) } else { Ok(()) }
     }
 
-    /// Returns bytes that are in no event yet, from an index on: held ones, or those of the chunk.
+    /// Returns bytes that are in no event yet, from an index on: the held bytes from there, or else bytes of the chunk.
     pub(super) fn rest(&self, at: usize) -> &[u8] {
         rest(&self.engine.hold, &self.chunk.bytes[self.pos..], at)
     }
@@ -205,8 +203,8 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Reports as text as much of the next `len` bytes as is within the budget. If that is nothing, it reports that the budget
-    /// is exceeded. Returns the event and its length. The bytes must be contiguous.
+    /// Reports as many of the next `len` bytes as are within the budget as text. If none are, it reports that the budget is
+    /// exceeded. Returns the event and its length. The bytes must be contiguous.
     pub(super) fn text_within_budget(&mut self, len: usize) -> Result<(EventRef, usize), Error> {
         let early = self.engine.early().min(len);
         let mut fitting = len - early;
@@ -252,7 +250,7 @@ impl<'a> Pull<'a> {
         };
         let (place, len) = match engine.optional.get_mut() {
             Some(optional) if optional.prompt.early > 0 => {
-                // The prompt's bytes are in no event.
+                // Bytes of the prompt are not part of the event.
                 let prompt = &mut optional.prompt;
                 let early = prompt.early.min(len);
                 prompt.early -= early;
@@ -275,7 +273,7 @@ impl<'a> Pull<'a> {
     }
 }
 
-/// Returns bytes that are in no event yet, from an index on: held ones, or those of the chunk after them.
+/// Returns bytes that are in no event yet, from an index on: the held bytes from there, or else bytes of the chunk.
 pub(super) fn rest<'a>(hold: &'a HoldBuffer, chunk: &'a [u8], at: usize) -> &'a [u8] {
     let held = hold.unreported();
     match held.get(at..) {

@@ -1,5 +1,5 @@
-//! Takes the comments out of a stream of events, for clients that fail on them. Servers send comments to keep a connection open
-//! while the model has nothing to say yet. A host that needs events for that gets an empty one in place of each comment.
+//! Removes the comments of an event stream, for clients that fail on them. Servers send comments to keep a connection open
+//! while the model writes nothing. For a host that needs events to keep it open, each comment becomes an empty event.
 
 use std::mem;
 
@@ -14,7 +14,7 @@ use crate::memory::{self, TryBox, append};
 /// An empty event of Messages, which may be anywhere in a stream.
 const PING: &[u8] = b"event: ping\ndata: {\"type\": \"ping\"}\n\n";
 
-/// Empty chunks for comments before the first chunk of the server, whose id and model are not known yet.
+/// Empty chunks for comments before the server's first chunk, when its id and model are not known yet.
 const FIRST_CHAT: &[u8] = b"data: {\"id\":\"\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":\"\",\
     \"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":null}]}\n\n";
 const FIRST_COMPLETION: &[u8] = b"data: {\"id\":\"\",\"object\":\"text_completion\",\"created\":0,\"model\":\"\",\
@@ -28,7 +28,7 @@ pub struct Silencer {
     format: Option<Format>,
     /// Whether the last event has ended the stream.
     is_over: bool,
-    /// Whether the last bytes were a comment alone: the blank line that ends it is left out too.
+    /// Whether the last bytes were only a comment, so that the blank line after it is left out too.
     is_after_comment: bool,
     head: Head,
     /// A buffer for an event without its comments.
@@ -65,7 +65,8 @@ impl Silencer {
         *self = Silencer::of(self.comments, self.formats);
     }
 
-    /// Returns an event without its comments, and their number, or `None` if it has none. `is_first`: a stream begins with it.
+    /// Returns an event without its comments, and their number, or `None` if it has none. `is_first` means that the event
+    /// begins a stream.
     pub fn take_out(&mut self, raw: &[u8], is_first: bool) -> memory::Result<Option<(Vec<u8>, usize)>> {
         let (mark, lines) = split_mark(raw, is_first);
         let is_blank = lines.iter().all(|byte| matches!(byte, b'\r' | b'\n'));
@@ -94,8 +95,8 @@ impl Silencer {
         Ok(None)
     }
 
-    /// Takes back what `take_out` has returned, and writes the empty events for the comments. Responses has none, and those of
-    /// an unknown format are unknown.
+    /// Takes back the buffer that `take_out` has returned, and writes the empty events for the comments. It writes none for
+    /// Responses, which has no empty event, and none for unknown formats.
     pub fn put_back(&mut self, rest: Vec<u8>, comments: usize, out: &mut Vec<u8>) -> memory::Result<()> {
         self.keep(rest);
         if self.comments != Comments::Chunk || self.is_over {
@@ -116,7 +117,7 @@ impl Silencer {
         self.rest = rest;
     }
 
-    /// Notes an event of the stream, which the empty events resemble. `is_over`: no text follows it.
+    /// Notes an event of the stream, like which empty events are written. `is_over` means that no text follows the event.
     pub fn note(&mut self, format: Option<Format>, event: &EventPart<'_>, is_over: bool) -> memory::Result<()> {
         if self.comments != Comments::Chunk || event.data().is_empty() {
             return Ok(());

@@ -13,11 +13,11 @@ use crate::memory::{self, append, push};
 const MOST_BYTES: usize = 4096;
 const MOST_VALUES: usize = 64;
 
-/// The most envelopes that may be learnt without being used. If the envelopes of a stream differ in more than their values,
-/// learning them only costs time.
+/// The most envelopes that may be learnt without being used. If the events of a stream differ in more than their values,
+/// learning envelopes only costs time.
 const MOST_VAIN: u32 = 8;
 
-/// A position in the known event, which has at most `MOST_BYTES`.
+/// A position in the known event, which has at most `MOST_BYTES` bytes.
 #[derive(Clone, Copy)]
 struct Place {
     start: u16,
@@ -36,13 +36,13 @@ impl Place {
     }
 }
 
-/// A value of the event that may differ in the next one.
+/// A value of the known event that may differ in the next event.
 struct Value {
-    /// The position in the event.
+    /// The position in the known event.
     place: Place,
-    /// Whether it is the text.
+    /// Whether the value is the text.
     is_text: bool,
-    /// Whether it differed in an earlier event.
+    /// Whether the value has differed in an earlier event.
     varies: bool,
 }
 
@@ -70,11 +70,11 @@ pub struct Envelope {
     name: Place,
     data: Place,
     line_end: &'static [u8],
-    /// The ends of the values that may differ: in the known event, and in the event that is compared with it.
+    /// For each value that may differ: its end in the known event, and its end in the compared event.
     ends: Vec<(usize, usize)>,
     /// The number of envelopes that were learnt and not used.
     vain: u32,
-    /// Whether the event has nothing for a client but its text, once that has been determined.
+    /// Whether the event has nothing for a client but its text; `None` until that is determined.
     has_only_text: Option<bool>,
 }
 
@@ -99,8 +99,8 @@ impl Envelope {
         self.vain = 0;
     }
 
-    /// Reads an event that has the envelope of the one before, for the code of its format. Returns the format, or `None` if the
-    /// event must be parsed.
+    /// Reads an event that has the known envelope, for the code of its format. Returns the format, or `None` if the event must
+    /// be parsed.
     pub fn read(
         &mut self,
         raw: &[u8],
@@ -145,7 +145,7 @@ impl Envelope {
             let mut reader = Reader::at(raw, at);
             let read = if is_string { reader.text() } else { reader.value() };
             let Some(end) = read.filter(|span| span.start == at).map(|span| span.end) else { return Ok(false) };
-            // A list or object may have line ends, which end the data.
+            // Line ends in a list or an object would end the line of data.
             if !is_string && (value.is_text || raw[at..end].iter().any(|byte| matches!(byte, b'\r' | b'\n'))) {
                 return Ok(false);
             }
@@ -155,8 +155,8 @@ impl Envelope {
         Ok(raw[at..] == self.raw[from..])
     }
 
-    /// Returns whether the event that was compared with this one has nothing for a client but its text, or `None` if only
-    /// reading it can decide.
+    /// Returns whether the event that was compared has nothing for a client but its text, or `None` if it must be read to
+    /// decide that.
     fn has_only_text(&mut self, raw: &[u8]) -> Option<bool> {
         let Some((_, Known::Choice(layout, _))) = &self.known else { return None };
         let known = &self.raw[self.data.span()];
@@ -175,7 +175,7 @@ impl Envelope {
         before.map_or(place, |(end, moved)| place - end + moved)
     }
 
-    /// Learns the envelope of an event that was parsed, if it has text of one kind in one place.
+    /// Learns the envelope of a parsed event, if the event has one text.
     pub fn learn(
         &mut self,
         raw: &[u8],
@@ -210,7 +210,7 @@ impl Envelope {
         let text = text.start + data.start..text.end + data.start;
         let mut memory = Ok(());
         let mut reader = Reader::at(&raw[..data.end], data.start);
-        // The event was parsed before, so it is an object.
+        // The event was parsed above, so it is an object.
         let _ = find(raw, &mut reader, 0, &text, is_read, &mut |span| {
             let is_text = span == text;
             memory = push(&mut values, Value { place: Place::of(&span), is_text, varies: false });
@@ -235,7 +235,7 @@ impl Envelope {
         Ok(())
     }
 
-    /// Returns whether an event with these values differs from the known one in them alone.
+    /// Returns whether an event differs from the known event only in these values.
     fn is_alike(&self, raw: &[u8], values: &[Value]) -> bool {
         let fixed = |raw: &[u8], values: &[Value], number: usize| {
             let start = number.checked_sub(1).map_or(0, |before| values[before].place.span().end);
@@ -252,8 +252,8 @@ impl Envelope {
 /// The depth of the objects whose members are read: the chunk, its choice and its delta.
 const DEPTH: u32 = 2;
 
-/// Finds the values of an object, and of those in it that are read, that may be others in the next event: the `text`, and values
-/// that nothing is read from. The rest identifies the envelope.
+/// Finds the values of an object, and of the objects in it that are read, that may differ in the next event: the `text`, and
+/// values that are not read. The rest identifies the envelope.
 fn find(
     data: &[u8],
     reader: &mut Reader<'_>,
@@ -283,17 +283,17 @@ fn find(
 mod tests {
     use super::{choices, format, messages, responses};
 
-    /// Checks that every name in the code that reads members is one of those whose values must not vary. Any other name would
-    /// be read from the first event alone.
+    /// Checks that the values of all members that the code reads are fixed in an envelope. Otherwise their values would be read
+    /// from the first event alone.
     #[test]
     fn what_is_read_is_known() {
         let chat = [include_str!("choices/chunk.rs"), include_str!("choices/layout.rs"), include_str!("format.rs")];
         let copied = ["id", "created", "created_at", "model", "system_fingerprint", "service_tier", "provider"];
         all_are_read(&chat, choices::is_read, &copied);
         all_are_read(&[include_str!("messages/fields.rs"), include_str!("format.rs")], messages::is_read, &[]);
-        // The places of these members are noted, and their values are read anew.
+        // The positions of these members are noted, so their values are read in each event.
         let anew = ["sequence_number", "output_index", "logprobs"];
-        // These are members of a part that is read again, or a type.
+        // These are members of an object that is read in each event, or names of types.
         let inner = ["id", "status", "summary", "annotations", "output", "reasoning"];
         let both = [&anew[..], &inner].concat();
         all_are_read(&[include_str!("responses/fields.rs"), include_str!("format.rs")], responses::is_read, &both);

@@ -1,4 +1,4 @@
-//! Events of a stream: their ends, and the contents of their lines. The bytes themselves stay with the caller: they must be
+//! Finds the ends of a stream's events, and the contents of their lines. The caller keeps the bytes, since most of them are
 //! sent unchanged.
 
 use std::mem;
@@ -12,18 +12,18 @@ use crate::memory::{self, append, append_all, push};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Returns the byte order mark at the beginning of these bytes, which is empty if there is none, and the bytes after it.
-/// `is_first`: a stream begins with them.
+/// Returns the byte order mark at the beginning of these bytes, or nothing, and the bytes after it. `is_first` means that the
+/// bytes begin a stream.
 pub fn split_mark(raw: &[u8], is_first: bool) -> (&[u8], &[u8]) {
     raw.split_at(if is_first && raw.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 })
 }
 
-/// Cuts a stream into events. Each has the blank line that ends it. A comment before an event's first line is cut off too, so
-/// that it need not wait, and so is the `\n` of a line end whose `\r` ended the event.
+/// Cuts a stream into events, each with the blank line that ends it. A comment before an event's first line becomes a separate
+/// piece, so that it is sent at once; so does the `\n` of a line end whose `\r` ended the event.
 pub struct EventFramer {
     /// Whether the current line has no byte yet.
     blank: bool,
-    /// Whether the current line is the event's first, and a comment.
+    /// Whether the current line is the event's first line and is a comment.
     comment: bool,
     first: bool,
     /// Whether the last byte was the `\r` that ended the previous line of this event.
@@ -68,10 +68,10 @@ impl EventFramer {
 pub struct Event {
     /// The value of `event:`.
     pub name: Range<usize>,
-    /// The line end of its first line, or that of the last event if this event has no whole line. Comments and lone blank lines do
-    /// not count, because their `\r\n` may be cut in two.
+    /// The line end of the event's first line, or of the last event if this one has no whole line. Comments and lone blank
+    /// lines do not count, because their `\r\n` may be cut in two.
     pub line_end: &'static [u8],
-    /// The index of each value of `data:` in the data, and in the event.
+    /// For each line of `data:`, the position of its value in the data and in the event.
     lines: Vec<(usize, usize)>,
     /// The data, if it has more than one line.
     joined: Vec<u8>,
@@ -161,8 +161,8 @@ impl Event {
         (self.lines.len() == 1).then(|| self.single.clone())
     }
 
-    /// Returns the beginning of the line of each value of `data:`, and the range of the value. Blank values are left out. Only
-    /// for events with several values.
+    /// Returns, for each `data:` of an event with several, the beginning of its line and the range of its value. Blank values
+    /// are left out.
     pub fn values(&self, raw: &[u8]) -> Result<Vec<(usize, Range<usize>)>, Error> {
         let mut values = Vec::new();
         for (number, &(at, start)) in self.lines.iter().enumerate() {
@@ -188,7 +188,7 @@ impl Event {
         if self.lines.len() > 1 { &self.joined } else { &raw[self.single.clone()] }
     }
 
-    /// Returns the range in the event of a stretch of the data. It must not be empty, and its last byte not a line end.
+    /// Returns the range in the event of a stretch of the data. The stretch must not be empty or end with a line end.
     pub fn place(&self, span: &Range<usize>) -> Range<usize> {
         if let [(start, raw)] = self.lines[..] {
             return span.start - start + raw..span.end - start + raw;
@@ -202,23 +202,23 @@ impl Event {
     }
 }
 
-/// The `\n` that comes alone after an event that was not sent, if that ended with `\r`: it is not sent either.
+/// The `\n` that arrives separately after an event that was left out and ended with `\r`. The `\n` is left out too.
 #[derive(Default)]
 pub struct OwedLineFeed(bool);
 
 impl OwedLineFeed {
-    /// Notes that these bytes, the end of an event, are not sent now.
+    /// Notes that an event with this end is left out.
     pub fn leave_out(&mut self, raw: &[u8]) {
         self.0 = raw.ends_with(b"\r");
     }
 
-    /// Returns whether the next event is this `\n`. After that, no further `\n` is expected.
+    /// Returns whether `raw` is the expected `\n`. After that, none is expected any more.
     pub fn is(&mut self, raw: &[u8]) -> bool {
         mem::take(&mut self.0) && raw == b"\n"
     }
 }
 
-/// An event, or the part of one that has one of its lines of data.
+/// An event, or one line of data of an event that has several.
 pub struct EventPart<'a> {
     /// The whole event.
     pub raw: &'a [u8],
@@ -244,8 +244,8 @@ impl<'a> EventPart<'a> {
             && after.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
     }
 
-    /// Returns the bytes that a copy lacks, of an event that comes in parts a blank line, and of one whose last line ends with
-    /// `\r\n` the `\n`, which comes alone.
+    /// Returns the bytes that a copy of this part needs at its end: a blank line if the part is not the last one, and the `\n`
+    /// if the event's final `\r\n` was cut in two.
     pub fn missing_end(&self) -> &'static [u8] {
         match self.part.end == self.raw.len() {
             true if self.raw.ends_with(b"\r\n\r") => b"\n",
@@ -254,7 +254,7 @@ impl<'a> EventPart<'a> {
         }
     }
 
-    /// Writes the part with its changes. Adds the event's name, which is in another part of the event.
+    /// Writes the part with its changes, and with the event's name, if that is in another part of the event.
     pub fn write(&self, edits: &mut Edits, out: &mut Vec<u8>) -> memory::Result<()> {
         if !self.name().is_empty() && !self.part.contains(&self.event.name.start) {
             append_all(out, &[b"event: ", self.name(), self.event.line_end])?;

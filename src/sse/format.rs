@@ -1,5 +1,5 @@
-//! Finds the format of an event or a body by the names of its members. A stream has no other reliable sign of its format, because
-//! the address of the request is not known here.
+//! Finds the format of an event or a body by the names of its members. The address of the request is not known here, and a
+//! stream has no other reliable sign of its format.
 
 use super::options::Formats;
 use crate::json::{Reader, Span, members};
@@ -17,11 +17,11 @@ pub enum Format {
     OllamaGenerate,
     /// The object reports an error, after which no text follows.
     Error,
-    /// The object passes unchanged.
+    /// The format is unknown, and the object is sent unchanged.
     Unknown,
 }
 
-/// The types of the events of Anthropic Messages. Its `error` is one of Responses too, and is read as any other error.
+/// The types of the events of Anthropic Messages, except `error`: Responses has it too, so it is read like any other error.
 const MESSAGES: [&[u8]; 7] = [
     b"\"message_start\"",
     b"\"content_block_start\"",
@@ -111,7 +111,7 @@ impl Members {
         let value = |span: &Option<Span>| span.clone().map_or(&b"null"[..], |span| &data[span]);
         let says =
             |span: &Option<Span>| !matches!(value(span), b"null" | b"false" | b"\"\"" | b"{}" | b"[]" | b"0" | b"200");
-        // Objects of other APIs have a type.
+        // An object with a type belongs to another API.
         let is_bare = self.kind.is_none() && self.object.is_none();
         let is_message = says(&self.detail) || says(&self.code) && (says(&self.msg) || says(&self.message));
         says(&self.error)
@@ -145,7 +145,7 @@ impl Members {
     }
 }
 
-/// Returns whether an object is an event of a stream, or an error: not a body, and not a line of Ollama's.
+/// Returns whether an object is an event of a stream or an error, rather than a body or a line of Ollama.
 pub fn is_event(data: &[u8]) -> bool {
     let format = Format::of(data, Formats::ALL);
     let mut is_body = matches!(format, None | Some(Format::Unknown | Format::OllamaChat | Format::OllamaGenerate));
@@ -161,7 +161,7 @@ pub fn is_event(data: &[u8]) -> bool {
     !is_body
 }
 
-/// Returns whether the first of these choices has its text without a `delta` or `message` around it.
+/// Returns whether the first of these choices has its text directly, without a `delta` or `message` around it.
 fn is_completion(choices: &[u8]) -> bool {
     let (mut text, mut around) = (false, false);
     let mut reader = Reader::new(choices);

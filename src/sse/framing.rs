@@ -1,4 +1,4 @@
-//! The kind of a stream's bytes, which its first ones decide, and where its events, lines and bodies end.
+//! Decides the kind of a stream by its first bytes, and finds the ends of its events, lines and bodies.
 
 use std::mem;
 
@@ -11,7 +11,8 @@ use super::rewriter::{Mode, Rewriter};
 use crate::Error;
 use crate::memory::{self, append};
 
-/// At most this many bytes decide whether a stream is a text. In a compressed stream, one of the first few cannot be a text's.
+/// The most bytes that are read to decide whether a stream is text. Compressed data has a byte among its first few that text
+/// cannot have.
 const FIRST: usize = 16;
 
 impl Rewriter {
@@ -39,12 +40,12 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Passes line ends at once, because a server may send them to keep the connection open. Other blanks may begin a line.
+    /// Sends line ends at once, because a server may write them to keep the connection open. Other blanks may begin a line.
     #[inline(never)]
     fn feed_unknown(&mut self, rest: &[u8], out: &mut Vec<u8>) -> Result<usize, Error> {
         match rest[0] {
             b'\n' | b'\r' if self.repairs() && self.held.len() < self.max_event() => {
-                // Such blanks are not part of an event, but may be part of a body.
+                // Blanks here are not part of an event, but may be part of a body.
                 if self.rewrite.options.body == Body::Events {
                     self.held.clear();
                 } else {
@@ -87,7 +88,7 @@ impl Rewriter {
         is_of_events && self.repairer.get().is_some()
     }
 
-    /// Decides by the bytes before the first colon or line end whether this is a text. If neither comes soon, it is one.
+    /// Decides whether the stream is text by the bytes before the first colon or line end. If neither arrives soon, it is text.
     #[inline(never)]
     fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
         if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
@@ -106,7 +107,7 @@ impl Rewriter {
         let first = &self.held[self.held.len() - (len + 1)..];
         let is_utf8 = match std::str::from_utf8(first) {
             Ok(_) => true,
-            // The end of a character may still come.
+            // The rest of a cut character may still arrive.
             Err(error) => error.error_len().is_none(),
         };
         if !is_utf8 || byte < b' ' && byte != b'\t' {
@@ -116,14 +117,14 @@ impl Rewriter {
         Ok(1)
     }
 
-    /// Returns whether the held bytes are the name of an event's field, or that of a comment, which is empty.
+    /// Returns whether the held bytes are the name of an event's field, or empty, as before the colon of a comment.
     fn is_field(&self) -> bool {
         let name = self.held.trim_ascii_start();
         let name = name.strip_prefix("\u{feff}".as_bytes()).unwrap_or(name);
         [&b""[..], b"data", b"event", b"id", b"retry"].contains(&name)
     }
 
-    /// Passes the rest of this stream unread.
+    /// Sends the rest of this stream unread.
     fn pass_rest(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.mode = Mode::Rest;
         append(out, &self.held)?;
@@ -135,7 +136,7 @@ impl Rewriter {
         let end = self.framer.end(rest);
         let used = end.unwrap_or(rest.len());
         if self.held.len() + used > self.max_event() {
-            // The event's text is not read, and held text must not follow it.
+            // The text of this event is not read, so held text must be sent before it.
             if let Some(repairer) = self.repairer.get_mut() {
                 let mended = repairer.release(|event| self.rewrite.event(event, false, out))?;
                 self.rewrite.setup.stats.repaired += u64::from(mended);
@@ -146,7 +147,7 @@ impl Rewriter {
         } else if end.is_none() {
             append(&mut self.held, rest)?;
         } else if self.held.is_empty() {
-            // This event arrived whole: free the memory of the bytes that decided the kind of the stream.
+            // This event arrived whole, so the bytes that decided the kind of the stream are no longer needed.
             self.held = Vec::new();
             self.event(&rest[..used], false, out)?;
         } else {
@@ -156,7 +157,7 @@ impl Rewriter {
         Ok(used)
     }
 
-    /// Writes the event that is held. With `last`, the streams are over after it.
+    /// Writes the held event. With `last`, it is the last one of all streams.
     pub(super) fn held_event(&mut self, last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let held = mem::take(&mut self.held);
         self.event(&held, last, out)?;
@@ -165,7 +166,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Writes an event. Mending and shaping are separate functions, so that they cost other streams nothing.
+    /// Writes an event. Mending and shaping are in separate functions, so that streams without them do not pay for them.
     #[inline]
     fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         match (self.repairer.get_mut(), self.shaper.get_mut()) {
@@ -175,7 +176,7 @@ impl Rewriter {
         }
     }
 
-    /// Passes the beginning of an event that is too long.
+    /// Sends the beginning of an event that is too long to be read.
     #[inline(never)]
     fn pass_long(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let Some(repairer) = self.repairer.get_mut() else { return Ok(self.pass(bytes, out)?) };
@@ -242,7 +243,7 @@ impl Rewriter {
         } else {
             append(&mut self.held, &rest[..used])?;
             if end.is_some() && self.rewrite.options.body == Body::Unknown && self.rewrite.is_line(&self.held) {
-                // More lines may come. A whole answer ends with its line too.
+                // More lines may follow. A whole answer ends with a line too.
                 self.mode = Mode::Lines;
             } else if end.is_some() {
                 self.mode = Mode::Rest;
@@ -257,7 +258,7 @@ impl Rewriter {
         Ok(used)
     }
 
-    /// Passes the held bytes and the bytes that follow them, unread.
+    /// Sends the held bytes and `bytes` unread.
     fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         self.rewrite.setup.stats.too_long += 1;
         append(out, &self.held)?;

@@ -1,11 +1,11 @@
-//! Decides which answers a rewriter reads, and which requests lead to such answers, by their HTTP metadata. All hosts decide it
-//! here, so that all make the same decision. Nothing is allocated and nothing is remembered.
+//! Decides by HTTP metadata which answers a rewriter reads, and which requests lead to such answers, so that all hosts decide
+//! alike. Nothing is allocated and nothing is remembered.
 
 use super::normalise::Thinking;
 use super::options::{Body, Formats};
 use crate::json::{Reader, Span, name, unescape};
 
-/// The ends of the paths of each format. The longest that fits decides.
+/// Ends of paths, with the format of each. The longest end that fits decides.
 const PATHS: [(&[u8], Formats); 6] = [
     (b"/chat/completions", Formats::CHAT),
     (b"/completions", Formats::COMPLETIONS),
@@ -15,7 +15,7 @@ const PATHS: [(&[u8], Formats); 6] = [
     (b"/api/generate", Formats::OLLAMA),
 ];
 
-/// The kind of body of each media type. Servers that write no type, or `text/plain`, send what they would as JSON.
+/// The kind of body of each media type. Answers without a type, or with `text/plain`, are read like JSON.
 const TYPES: [(&[u8], Body); 6] = [
     (b"text/event-stream", Body::Events),
     (b"application/json", Body::Json),
@@ -25,7 +25,7 @@ const TYPES: [(&[u8], Body); 6] = [
     (b"application/jsonl", Body::Lines),
 ];
 
-/// The HTTP facts about a request and its answer, as far as they are known. [`wants`] and [`request_hint`] read it.
+/// The HTTP facts about a request and its answer, as far as they are known, for [`wants`] and [`request_hint`].
 ///
 /// ```
 /// use aside::sse::{Exchange, wants};
@@ -67,7 +67,7 @@ impl<'a> Exchange<'a> {
         Exchange { method: method.as_ref(), ..self }
     }
 
-    /// Sets the path of the request, with or without a query. If it is empty, the path is not known, and any fits.
+    /// Sets the path of the request, with or without a query. An empty path means that it is not known, and fits any format.
     pub fn path(self, path: &'a (impl AsRef<[u8]> + ?Sized)) -> Exchange<'a> {
         Exchange { path: path.as_ref(), ..self }
     }
@@ -83,11 +83,11 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Returns the kind of an answer's body, or `None` if the answer is not for a rewriter of these formats: its status is not
-/// 200, its body is compressed, its media type is none that such answers have, or its path is that of no such format. The method is not read.
+/// Returns the kind of an answer's body, or `None` if a rewriter of these formats does not read the answer: its status is not
+/// 200, its body is compressed, or its media type or path belongs to none of the formats. The method is not read.
 ///
-/// A host that rewrites the answer takes `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest` off it, since
-/// they are those of the body that came, and calls [`finish`](super::Rewriter::finish) at its end.
+/// A host that rewrites the answer removes `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, since they
+/// describe the server's body, and calls [`finish`](super::Rewriter::finish) at the end of the body.
 ///
 /// ```
 /// use aside::sse::{Body, Exchange, Formats, wants};
@@ -115,12 +115,12 @@ pub fn wants(exchange: &Exchange<'_>) -> Option<Body> {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Hint {
-    /// It sends `Accept-Encoding: identity` to the server, because a rewriter reads no compressed answer.
+    /// The host sends `Accept-Encoding: identity` to the server, because a rewriter cannot read a compressed answer.
     Identity = 1,
 }
 
-/// Returns the change that a host should make to a request, or `None` if it leaves the request alone, because its answer is not for
-/// a rewriter of these formats. Only the method and the path are read, since the answer has not come yet.
+/// Returns the change that a host should make to a request, or `None` if a rewriter of these formats will not read the answer.
+/// Only the method and the path are read, since there is no answer yet.
 ///
 /// ```
 /// use aside::sse::{Exchange, Hint, request_hint};
@@ -136,7 +136,7 @@ pub fn request_hint(exchange: &Exchange<'_>) -> Option<Hint> {
     (exchange.method == b"POST" && fits(exchange.path, exchange.formats)).then_some(Hint::Identity)
 }
 
-/// Returns whether a path is that of one of the formats.
+/// Returns whether a path belongs to one of the formats.
 fn fits(path: &[u8], formats: Formats) -> bool {
     before(path, b'?').is_empty() || format(path).is_some_and(|format| formats.contains(format))
 }
@@ -148,19 +148,19 @@ fn format(path: &[u8]) -> Option<Formats> {
     ends.max_by_key(|(end, _)| end.len()).map(|&(_, format)| format)
 }
 
-/// Returns the text before the first such byte.
+/// Returns the text before the first `byte`.
 fn before(text: &[u8], byte: u8) -> &[u8] {
     text.split(|&other| other == byte).next().unwrap_or_default()
 }
 
-/// The model that a request asks for, as far as it is known.
+/// The model that a request asks for, as far as the received part of its body shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestModel<'a> {
     /// Its name.
     Found(&'a str),
     /// The model cannot be determined before more of the body has arrived.
     More,
-    /// The body has no model, or none that can be used.
+    /// The body has no model, or its value cannot be used.
     None,
 }
 
@@ -182,7 +182,7 @@ pub enum RequestModel<'a> {
 pub fn request_model(body: impl AsRef<[u8]>, room: &mut [u8]) -> RequestModel<'_> {
     let body = body.as_ref();
     let mut reader = Reader::new(body);
-    // The value, once it is known.
+    // The value of `"model"`, if it has arrived.
     let mut model = None;
     // Reading stops at the model.
     let _ = reader.object(|reader, key| {
@@ -202,8 +202,8 @@ pub fn request_model(body: impl AsRef<[u8]>, room: &mut [u8]) -> RequestModel<'_
     }
 }
 
-/// Writes the text of a string, which has its quotes, and returns it, or `None` if it does not fit, is not UTF-8, or if this is
-/// not a string.
+/// Writes the text of a quoted JSON string into `room`, and returns it, or `None` if it does not fit or is not a string of
+/// UTF-8.
 fn decode<'a>(string: &[u8], room: &'a mut [u8]) -> Option<&'a str> {
     let raw = string.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     let mut len = 0;
@@ -219,9 +219,9 @@ fn decode<'a>(string: &[u8], room: &'a mut [u8]) -> Option<&'a str> {
 /// Returns whether a request wants the thinking in its answer, for [`Options::thinking`](super::Options::thinking). Only the path
 /// of the exchange is read; `body` is the whole body of the request.
 ///
-/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
-/// is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON
-/// object, wants it.
+/// A request wants no thinking if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or
+/// if it is a Messages request whose `thinking` is absent or `disabled`. Any other request wants it, even if its body is not a
+/// JSON object.
 ///
 /// ```
 /// use aside::sse::{Exchange, Thinking, request_thinking};
@@ -262,7 +262,7 @@ pub fn request_thinking(exchange: &Exchange<'_>, body: impl AsRef<[u8]>) -> Thin
     }
 }
 
-/// Reads a value, and returns that of a member if it is an object.
+/// Reads a value. If it is an object, returns the value of its member `wanted`.
 fn member(text: &[u8], reader: &mut Reader<'_>, wanted: &[u8]) -> Option<Option<Span>> {
     if reader.peek() != Some(b'{') {
         return reader.value().map(|_| None);

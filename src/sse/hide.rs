@@ -22,15 +22,15 @@ use crate::memory::{self, TryBox, append, push};
 /// The most hidden indexes that are remembered one by one.
 const MOST: usize = 1024;
 
-/// The types of thinking in Messages: of blocks, and of what is added to one.
+/// The types of thinking in Messages, of blocks and of their deltas.
 const THINKING: [&[u8]; 2] = [b"\"thinking\"", b"\"redacted_thinking\""];
 const THINKING_DELTAS: [&[u8]; 2] = [b"\"thinking_delta\"", b"\"signature_delta\""];
 
 /// The types of parts of reasoning items in Responses.
 const REASONING_PARTS: [&[u8]; 2] = [b"\"reasoning_text\"", b"\"summary_text\""];
 
-/// An event without any of these texts does not change, as long as nothing of its response was hidden: the names of thinking in all
-/// formats, the events of Messages that have indexes, and the escapes that names may be written with.
+/// Texts that an event has if it must be changed: names of thinking in all formats, types of Messages events with an index, and
+/// escapes that names may contain. Without them, an event stays unchanged as long as nothing of its response was hidden.
 const SIGNS: [&str; 7] =
     ["reasoning", "thinking", "content_block", "message_start", "signature_delta", "summary_text", "\\u"];
 static FIND_SIGNS: LazyLock<[Finder<'_>; 7]> = LazyLock::new(|| SIGNS.map(Finder::new));
@@ -38,13 +38,13 @@ static FIND_SIGNS: LazyLock<[Finder<'_>; 7]> = LazyLock::new(|| SIGNS.map(Finder
 /// Reads an event or a line.
 type Read = fn(&mut Event, &[u8]) -> Result<(), Error>;
 
-/// Takes the thinking out of the events, lines and bodies of a host's streams.
+/// Removes the thinking from the events, lines and bodies of a host's streams.
 pub struct Hider {
     formats: Formats,
-    /// The blocks of the message, and the items of the response.
+    /// The hidden blocks of a message, and the hidden items of a response.
     blocks: Hidden,
     items: Hidden,
-    /// The index after the last one that a block has had.
+    /// The index after the highest one that a block has had.
     next_block: u64,
     /// The number of events of the response that were left out.
     events: u64,
@@ -53,15 +53,15 @@ pub struct Hider {
     line_feed: OwedLineFeed,
     event: Event,
     edits: Edits,
-    /// The bytes that were written, while the thinking is taken out of them.
+    /// The bytes that an earlier step has written, while their thinking is removed.
     raw: Vec<u8>,
 }
 
-/// The indexes that are left out of a list.
+/// The indexes of hidden entries of a list.
 #[derive(Default)]
 struct Hidden {
     indexes: Vec<u64>,
-    /// The number of further indexes before those.
+    /// The number of hidden indexes that are not in `indexes`, all of them lower.
     more: u64,
 }
 
@@ -77,7 +77,7 @@ impl Hidden {
         push(&mut self.indexes, index)
     }
 
-    /// Notes that something else has the index now, because some servers use an index twice.
+    /// Notes that an entry with this index is not hidden, because some servers use an index twice.
     fn remove(&mut self, index: u64) {
         self.indexes.retain(|hidden| *hidden != index);
     }
@@ -86,7 +86,7 @@ impl Hidden {
         self.indexes.contains(&index)
     }
 
-    /// Returns the index that another one becomes.
+    /// Returns the index that an entry is sent with: lower by the number of hidden entries before it.
     fn moved(&self, index: u64) -> u64 {
         let before = self.indexes.iter().filter(|hidden| **hidden < index).count() as u64;
         index.saturating_sub(before + self.more)
@@ -118,7 +118,7 @@ impl Hider {
         *self = Hider::of(self.formats);
     }
 
-    /// Takes the thinking out of the events in `out`, from `start` on.
+    /// Removes the thinking from the events in `out`, from `start` on.
     pub fn events(&mut self, start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         let raw = self.take(start, out)?;
         let is_first = !raw.is_empty() && mem::take(&mut self.fresh);
@@ -134,7 +134,7 @@ impl Hider {
         Ok(())
     }
 
-    /// Takes the thinking out of lines.
+    /// Removes the thinking from the lines in `out`, from `start` on.
     pub fn lines(&mut self, start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         let raw = self.take(start, out)?;
         let mut rest = &raw[..];
@@ -148,7 +148,7 @@ impl Hider {
         Ok(())
     }
 
-    /// Takes the thinking out of a body.
+    /// Removes the thinking from the body in `out`, from `start` on.
     pub fn body(&mut self, start: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         let raw = self.take(start, out)?;
         match Format::of(&raw, self.formats) {
@@ -163,7 +163,7 @@ impl Hider {
         Ok(())
     }
 
-    /// Takes the written bytes off the output.
+    /// Moves the written bytes from the output to `raw`.
     fn take(&mut self, start: usize, out: &mut Vec<u8>) -> memory::Result<Vec<u8>> {
         let mut raw = mem::take(&mut self.raw);
         memory::clear(&mut raw);
@@ -173,7 +173,7 @@ impl Hider {
         Ok(raw)
     }
 
-    /// Writes an event or a line without its thinking, or nothing.
+    /// Writes an event or a line without its thinking, or nothing if nothing else is in it.
     fn one(&mut self, raw: &[u8], read: Read, out: &mut Vec<u8>) -> Result<(), Error> {
         if self.line_feed.is(raw) {
             return Ok(());
@@ -201,14 +201,14 @@ impl Hider {
         Ok(())
     }
 
-    /// Returns whether an event or a line must be read: it may have thinking, or numbers that are counted or moved here.
+    /// Returns whether an event or a line must be read, because it may have thinking, or numbers that must be changed.
     fn may_change(&self, raw: &[u8]) -> bool {
         let has_hidden_items = self.events > 0 || !self.items.indexes.is_empty();
         has_hidden_items || FIND_SIGNS.iter().any(|sign| sign.find(raw).is_some())
     }
 
-    /// Returns whether an event of Messages stays. A server may add text to a thinking block: the text gets a block, whose start is
-    /// written to `out`.
+    /// Returns whether an event of Messages is sent. If a server adds text to a thinking block, the start of a new block for
+    /// the text is written to `out`.
     fn message_event(&mut self, event: &EventPart<'_>, out: &mut Vec<u8>) -> Result<bool, Error> {
         use messages::Kind;
         let data = event.data();
@@ -248,7 +248,7 @@ impl Hider {
         Ok(true)
     }
 
-    /// Returns whether an event of Responses stays.
+    /// Returns whether an event of Responses is sent.
     fn response_event(&mut self, data: &[u8]) -> Result<bool, Error> {
         use responses::Kind;
         let fields = responses::Fields::read(data);
@@ -287,7 +287,7 @@ impl Hider {
         self.edits.put(at, &[decimal(new, &mut [0; 20]).as_bytes()])
     }
 
-    /// Takes the values that are thinking out of the list at the end of a path of members.
+    /// Removes the values that are thinking from the list at the end of a path of members.
     fn list(&mut self, data: &[u8], path: &[&[u8]], is_thinking: fn(&[u8], Span) -> bool) -> Result<(), Error> {
         let mut at = 0..data.len();
         for &key in path {
@@ -307,7 +307,7 @@ impl Hider {
         Ok(self.edits.remove(&values, |at| is_thinking(data, values[at].clone()))?)
     }
 
-    /// Takes the thinking out of the choices of a chunk, a line or a body.
+    /// Removes the thinking from the choices of a chunk, a line or a body.
     fn choices(&mut self, data: &[u8], format: Format) -> Result<(), Error> {
         let Some(layout) = Layout::of(format) else { return Ok(()) };
         let mut done = Ok(());
@@ -336,7 +336,7 @@ impl Hider {
         done
     }
 
-    /// Takes the thinking out of the object that has the text of a choice.
+    /// Removes the thinking from the object that has the text of a choice.
     fn text(&mut self, data: &[u8], object: Span, layout: &Layout) -> Result<(), Error> {
         let (mut spans, mut thinking, mut content, mut memory) = (Vec::new(), Vec::new(), None, Ok(()));
         let mut has_calls = false;
@@ -366,7 +366,7 @@ impl Hider {
         let Some(&first) = thinking.first() else { return Ok(()) };
         let mut thinking = &thinking[..];
         match content {
-            // A client must see that no content comes, as it would without thinking.
+            // An answer of thinking alone gets empty content, like an answer of a model that does not think.
             Some(content) if data[content.clone()] == *b"null" && !has_calls => self.edits.put(content, &[b"\"\""])?,
             None if !has_calls => {
                 self.edits.put(spans[first].clone(), &[b"\"", layout.text.as_bytes(), b"\":\"\""])?;

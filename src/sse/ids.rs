@@ -1,5 +1,5 @@
-//! Ids of calls. Clients distinguish calls by them, so no two calls of an answer may have the same, and ids that the model does not
-//! write are made from the answer's own id.
+//! Ids of calls. Clients distinguish calls by their ids, so no two calls of an answer may have the same id. If the model writes
+//! no id, one is made from the answer's id.
 
 use twox_hash::XxHash3_64;
 
@@ -13,8 +13,8 @@ const ID_LEN: usize = 24;
 pub const CALL: &str = "call_";
 pub const TOOL_USE_ID: &str = "toolu_";
 
-/// Returns the beginning of ids that the model does not write: `word`, the last letters and digits of the answer's `id`, and the
-/// number of the text if an answer has several.
+/// Returns the beginning of ids for calls without an id of the model: `word`, the last letters and digits of the answer's `id`,
+/// and the number of the text if an answer has several.
 pub fn prefix(word: &str, id: &[u8], text: Option<u64>) -> memory::Result<String> {
     let mut prefix = String::new();
     append_text(&mut prefix, word)?;
@@ -52,7 +52,7 @@ impl Taken {
     }
 }
 
-/// Returns an id of `len` letters and digits that is made of a longer one.
+/// Returns an id of `len` letters and digits that is computed from a longer id.
 pub fn short<'a>(id: &str, len: usize, room: &'a mut [u8; 11]) -> &'a str {
     let mut number = hash(id.as_bytes());
     for letter in &mut room[..len] {

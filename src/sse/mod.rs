@@ -1,14 +1,15 @@
-//! Event streams: the bytes of an OpenAI-style answer in, the same bytes out with its text split into fields.
+//! Rewrites the bytes of an OpenAI-style answer, most often an event stream: its text is split into fields, and all else stays
+//! the same.
 //!
-//! A server that does not separate a model's thinking from its answer sends both as `content`. A [`Rewriter`] sits between such a
-//! server and its clients. Bytes from the socket go through [`Rewriter::feed`], one call for each read; the output has the thinking
+//! A server that does not separate a model's thinking from its answer sends both as `content`. A [`Rewriter`] sits between such
+//! a server and its clients. The host feeds it what it reads from the socket ([`Rewriter::feed`]); the output has the thinking
 //! as `reasoning_content`. The dialect decides which bytes are thinking, by one scanner for each choice. Tool calls in the text
 //! become `tool_calls` if the host wants that ([`Options::calls`]).
 
 // `rewriter` has the functions that a host calls, and `framing` cuts the bytes into events, lines and bodies. `repair` repairs
 // events, and puts chunks into one shape, if the host asks for that. `format` determines the format of an event, and `rewrite`
-// passes the event to the code for that format: `choices`, `messages` or `responses`, each a `Protocol`. The protocol finds the
-// text of the event, has `text` split it, and notes the changes as `json::Edits`: text that is not split must pass byte for byte.
+// hands the event to the code for that format: `choices`, `messages` or `responses`, each a `Protocol`. The protocol finds the
+// text of the event, has `text` split it, and notes the changes as `json::Edits`: all other bytes must stay the same.
 // `envelope` finds the fields of an event faster, if the event differs from the last one in little more than its text. `hide`
 // removes the thinking from the output, if none is wanted, and `comments` removes comments.
 

@@ -1,8 +1,8 @@
-//! The shape in which answers are sent, whatever shape the server uses: the server's forms that are changed, and whether the
-//! thinking is sent at all.
+//! Options for sending every server's answers in one shape: which shapes of servers are changed, and whether the thinking is
+//! sent at all.
 
-/// The shapes in which servers send an answer, of which a rewriter makes one ([`Options::normalise`](super::Options::normalise)).
-/// They are changed in chat completions, except for [`CONTENT`](Shapes::CONTENT), which applies to every format.
+/// The shapes of servers' answers that a rewriter changes into one shape ([`Options::normalise`](super::Options::normalise)).
+/// All apply to chat completions, and [`CONTENT`](Shapes::CONTENT) to every format.
 ///
 /// ```
 /// use aside::{Dialect, sse::{Field, Shapes, Options, Rewriter}};
@@ -18,7 +18,7 @@
 pub struct Shapes(u32);
 
 impl Shapes {
-    /// None: other shapes that a server sends stay unchanged.
+    /// No shape: answers stay as the server sends them.
     pub const NONE: Shapes = Shapes(0);
     /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of `reasoning_details`, is
     /// sent in the field that [`Options::field`](super::Options::field) names.
@@ -27,18 +27,17 @@ impl Shapes {
     pub const LISTS: Shapes = Shapes(2);
     /// A chunk of a stream with thinking and content becomes two, the thinking first.
     pub const CHUNKS: Shapes = Shapes(4);
-    /// The content after thinking that the server has split is split too, with the start
-    /// [`Channel::Content`](crate::Channel::Content): markers are removed, and a second thinking is moved. In a chat's stream this
-    /// includes [`CHUNKS`](Shapes::CHUNKS).
+    /// Content after thinking that the server has split is scanned too, with the start
+    /// [`Channel::Content`](crate::Channel::Content): markers are removed, and a second stretch of thinking is moved. In a
+    /// stream of chat this includes [`CHUNKS`](Shapes::CHUNKS).
     pub const CONTENT: Shapes = Shapes(8);
-    /// All of them, those that later versions add included.
+    /// All shapes, including those that later versions add.
     pub const ALL: Shapes = Shapes(i32::MAX as u32);
 
-    /// The bits that have a name.
+    /// The bits of the shapes that have a name.
     const KNOWN: u32 = 15;
 
-    /// Returns the shapes of these bits, as C writes them. Returns `None` if there is another bit, unless they are those of
-    /// [`Shapes::ALL`].
+    /// Returns the shapes of these bits, as C writes them, or `None` if a bit is unknown and they are not [`Shapes::ALL`].
     #[must_use]
     pub fn from_bits(bits: u32) -> Option<Shapes> {
         (bits == Shapes::ALL.0 || bits & !Shapes::KNOWN == 0).then_some(Shapes(bits))

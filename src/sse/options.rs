@@ -1,4 +1,4 @@
-//! The options of a rewriter. They are in a separate file, because the code that the rewriter is built on needs them too.
+//! The options of a rewriter. They are in a separate file, because code below the rewriter needs them too.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{CallsInThinking, LeadingTags, Start, StrayClose};
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Field {
-    /// `reasoning_content`, as most servers and clients say.
+    /// `reasoning_content`, the name that most servers and clients use.
     #[default]
     ReasoningContent = 0,
     /// `reasoning`.
@@ -48,19 +48,19 @@ impl Field {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Body {
-    /// The first byte that is not blank decides: JSON begins with `{`, an event stream never does. If the first object is a line of
-    /// Ollama's, and that is among the [`Formats`], lines are read.
+    /// The first byte that is not blank decides: JSON begins with `{`, and an event stream never does. If the first object is a
+    /// line of Ollama, and Ollama is among the [`Formats`], the body is read as lines.
     #[default]
     Unknown = 0,
     /// An event stream (`text/event-stream`).
     Events = 1,
-    /// One JSON object (`application/json`), or an event stream if it begins with a field of one.
+    /// One JSON object (`application/json`), or an event stream if the body begins with a field of an event.
     Json = 2,
     /// JSON objects, each on a separate line (`application/x-ndjson`), as Ollama streams.
     Lines = 3,
 }
 
-/// The formats of answers that are read: those of other formats pass unchanged.
+/// The formats of answers that are read. Answers of other formats are sent unchanged.
 ///
 /// ```
 /// use aside::sse::Formats;
@@ -81,16 +81,16 @@ impl Formats {
     pub const RESPONSES: Formats = Formats(4);
     /// Anthropic Messages (`/messages`).
     pub const MESSAGES: Formats = Formats(8);
-    /// Ollama's own (`/api/chat` and `/api/generate`).
+    /// Ollama's own API (`/api/chat` and `/api/generate`).
     pub const OLLAMA: Formats = Formats(16);
-    /// All of them, those that later versions add included.
+    /// All formats, including those that later versions add.
     pub const ALL: Formats = Formats(i32::MAX as u32);
 
     /// The bits of the formats that have a name.
     const KNOWN: u32 = 31;
 
-    /// Returns the formats of these bits, as C writes them: 0 is [`Formats::ALL`], and so are its bits. Returns `None` if there
-    /// is another bit of no format.
+    /// Returns the formats of these bits, as C writes them, or `None` if a bit is unknown. Both 0 and the bits of
+    /// [`Formats::ALL`] mean all formats.
     #[must_use]
     pub fn from_bits(bits: u32) -> Option<Formats> {
         match bits {
@@ -138,10 +138,10 @@ impl std::ops::BitOr for Formats {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum ResponsesAs {
-    /// The `content` of a reasoning item, as `reasoning_text`: right for clients that send items back.
+    /// The thinking is the `content` of a reasoning item, as `reasoning_text`: right for clients that send items back.
     #[default]
     ReasoningText = 0,
-    /// Its `summary`, as `summary_text`: for clients that show summaries alone, such as the AI SDK.
+    /// The thinking is the item's `summary`, as `summary_text`: for clients that show only summaries, such as the AI SDK.
     Summary = 1,
 }
 
@@ -161,13 +161,13 @@ pub enum ResponsesAs {
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Comments {
-    /// They pass.
+    /// Comments are sent.
     #[default]
     Keep = 0,
-    /// They are left out.
+    /// Comments are left out.
     Drop = 1,
-    /// Each becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left out if its
-    /// format has no such event, as Responses, and before the first event unless [`Formats`] names one format.
+    /// Each comment becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. A comment is
+    /// left out in Responses, which has no such event, and before the first event unless [`Formats`] names one format.
     Chunk = 2,
 }
 
@@ -222,14 +222,14 @@ impl Options {
         Options::default()
     }
 
-    /// Sets the span that is open at the first byte of each choice's text. With `None`, the dialect's own start.
+    /// Sets the span that is open at the first byte of each choice's text. With `None`, the dialect decides.
     pub fn start(self, start: impl Into<Option<Start>>) -> Options {
         Options { start: start.into(), ..self }
     }
 
-    /// Reads each choice's text, without its thinking, as the arguments of a call of this tool: a grammar for a named tool
-    /// (`tool_choice`) makes the model write them without markers. It matters with [`calls`](Options::calls). For a list of calls there
-    /// is [`Start::Calls`].
+    /// Reads each choice's text, without its thinking, as the arguments of a call of this tool: if a request names a tool
+    /// (`tool_choice`), a grammar makes the model write the arguments without markers. It needs [`calls`](Options::calls). For
+    /// a list of calls there is [`Start::Calls`].
     ///
     /// ```
     /// use aside::{Dialect, sse::{Options, Rewriter}};
@@ -249,8 +249,8 @@ impl Options {
         Options { start_call: name.into().map(Into::into), ..self }
     }
 
-    /// Sets the field that the thinking goes to, in chat and legacy completions. In Ollama's format it is always `thinking`, the
-    /// only one that its clients know.
+    /// Sets the field for the thinking in chat and legacy completions. In Ollama's format it is always `thinking`, the only
+    /// field that Ollama's clients know.
     pub fn field(self, field: Field) -> Options {
         Options { field, ..self }
     }
@@ -260,7 +260,7 @@ impl Options {
         Options { body, ..self }
     }
 
-    /// Sets the most bytes of an event, or of a JSON body, that are read. With `None`, [`Options::MAX_EVENT`].
+    /// Sets the length of the longest event or JSON body that is read. With `None`, [`Options::MAX_EVENT`].
     pub fn max_event(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_event: bytes.into(), ..self }
     }
@@ -275,7 +275,8 @@ impl Options {
         Options { stray_close, ..self }
     }
 
-    /// Sets the treatment of a tag `think`, `thinking` or `thought` at the beginning of each text, if it is not the dialect's own.
+    /// Sets the treatment of a tag `think`, `thinking` or `thought` at the beginning of each text, if the dialect does not have
+    /// that tag.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> Options {
         Options { leading_tags, ..self }
     }
@@ -335,7 +336,7 @@ impl Options {
         Options { writing: self.writing.max_held(bytes), ..self }
     }
 
-    /// Sets which part of a call is sent before the call is whole. A body, and a stream of Ollama's, have whole calls only.
+    /// Sets which part of a call is sent before the call is whole. Bodies and streams of Ollama have only whole calls.
     ///
     /// ```
     /// use aside::{Dialect, call_writer::NotWhole, sse::{Options, Rewriter}};
@@ -357,8 +358,8 @@ impl Options {
         Options { writing: self.writing.unknown_tool(unknown_tool), ..self }
     }
 
-    /// Sets the most calls of a choice that become `tool_calls`: 1 for a request that says `"parallel_tool_calls": false`. Later
-    /// ones stay content. With `None`, and at most, 1,024.
+    /// Sets the most calls of a choice that become `tool_calls`: 1 for a request that says `"parallel_tool_calls": false`.
+    /// Later calls stay content. The default and maximum is 1,024.
     pub fn max_calls(self, calls: impl Into<Option<u64>>) -> Options {
         Options { writing: self.writing.max_calls(calls), ..self }
     }
@@ -368,12 +369,12 @@ impl Options {
         Options { writing: self.writing.implied_end(implied_end), ..self }
     }
 
-    /// Mends arguments that can mean only one thing, as [`call_writer::Options::repair_arguments`] says.
+    /// Mends faulty arguments whose meaning is clear, as [`call_writer::Options::repair_arguments`] does.
     pub fn repair_arguments(self, repair_arguments: bool) -> Options {
         Options { writing: self.writing.repair_arguments(repair_arguments), ..self }
     }
 
-    /// Sets the formats of answers that are read; those of other formats pass unchanged. The default is [`Formats::ALL`].
+    /// Sets the formats of answers that are read; answers of other formats are sent unchanged. The default is [`Formats::ALL`].
     pub fn formats(self, formats: Formats) -> Options {
         Options { formats, ..self }
     }
@@ -394,16 +395,16 @@ impl Options {
         Options { comments, ..self }
     }
 
-    /// Sends the thinking of an answer again, as its content, if the answer ends by itself with no content and no call. For
-    /// models that forget to close their thinking. At most [`max_event`](Options::max_event) bytes of thinking are kept for it.
+    /// Repeats the thinking of an answer as its content, if the answer ends by itself with no content and no call. For models
+    /// that forget to close their thinking. At most [`max_event`](Options::max_event) bytes of thinking are kept for this.
     pub fn promote_empty(self, promote_empty: bool) -> Options {
         Options { promote_empty, ..self }
     }
 
-    /// Leaves thinking unchanged if it is only [guessed](crate::Scanner::is_start_guessed) to be thinking. By default, a stream
-    /// whose answer ends by itself in the thinking in which it started, without a marker, gets that thinking again as its content,
-    /// and a body gets it only as its content. At most [`max_event`](Options::max_event) bytes of thinking are kept for it. For
-    /// hosts that do not show the thinking, or that never want it twice.
+    /// Sends text that was only [guessed](crate::Scanner::is_start_guessed) to be thinking as thinking alone. By default, if an
+    /// answer ends by itself in guessed thinking, with no marker in it, a stream repeats that text as its content, and a body
+    /// has it as content alone; up to [`max_event`](Options::max_event) bytes are kept for this. For hosts that do not show the
+    /// thinking, or that never want it twice.
     pub fn keep_guessed(self, keep_guessed: bool) -> Options {
         Options { keep_guessed, ..self }
     }
@@ -426,19 +427,18 @@ impl Options {
     }
 
     /// Writes the result of each chunk of a stream as one chunk, the thinking before the content, for clients that count
-    /// chunks. It applies to chat, legacy completions and Ollama. Where [`repair`](Options::repair) or
-    /// [`normalise`](Options::normalise) would make two chunks of one, this makes one.
+    /// chunks. It applies to chat, legacy completions and Ollama, and also where [`repair`](Options::repair) or
+    /// [`normalise`](Options::normalise) would make two chunks of one.
     pub fn merge(self, merge: bool) -> Options {
         Options { merge, ..self }
     }
 
-    /// Sets the shapes of servers' answers that are made into one. The default is [`Shapes::NONE`].
+    /// Sets which shapes of servers' answers are changed into one shape. The default is [`Shapes::NONE`].
     pub fn normalise(self, normalise: Shapes) -> Options {
         Options { normalise, ..self }
     }
 
-    /// Sets whether the thinking is sent. For a request that says it wants none, there is
-    /// [`request_thinking`](super::request_thinking).
+    /// Sets whether the thinking is sent. Whether a request wants it is found by [`request_thinking`](super::request_thinking).
     pub fn thinking(self, thinking: Thinking) -> Options {
         Options { thinking, ..self }
     }

@@ -1,25 +1,26 @@
 //! Keeps the thinking of an answer that may have to become its content, because the answer has no other content: a model that
 //! forgets to close its thinking has answered in it, and a model that was only guessed to start in the thinking may not have
-//! thought at all. The thinking is kept only as long as this is possible.
+//! thought at all. The thinking is dropped as soon as content arrives.
 //!
 //! | state | thinking comes | content or a call comes | the text cannot be a wrong guess | the answer ends by itself |
 //! |---|---|---|---|---|
-//! | open | kept; long, if it is too much | closed | closed, if only guesses are wanted | what is kept is the content |
-//! | long | | closed | closed, if only guesses are wanted | it is counted as not promoted |
+//! | open | kept; *long* if it is too much | *closed* | *closed* if only guesses are wanted | the kept thinking is the content
+//! |
+//! | long | | *closed* | *closed* if only guesses are wanted | the answer is counted as not promoted |
 //! | closed | | | | |
 
 use super::options::Options;
 use super::text::{Parts, Target};
 use crate::memory::{self, append};
 
-/// Which thinking a host wants again as content.
+/// The thinking that a host wants repeated as content.
 #[derive(Clone, Copy)]
 pub struct Promotes {
     /// Whether the thinking of an answer without content is wanted.
     pub is_empty_wanted: bool,
     /// Whether text that was only guessed to be thinking is wanted.
     pub is_guess_wanted: bool,
-    /// The most bytes that are kept.
+    /// The most bytes of thinking that are kept.
     most: usize,
 }
 
@@ -29,7 +30,7 @@ impl Promotes {
         Promotes { is_empty_wanted: options.promote_empty, is_guess_wanted: !options.keep_guessed, most }
     }
 
-    /// Returns the same without a limit: the caller limits the kept text.
+    /// Returns the same settings without a limit, for a caller that limits the kept text itself.
     pub fn without_limit(self) -> Promotes {
         Promotes { most: usize::MAX, ..self }
     }
@@ -38,7 +39,7 @@ impl Promotes {
         self.is_empty_wanted || self.is_guess_wanted
     }
 
-    /// Returns the promotion of a stream that has not begun.
+    /// Returns the promotion at the start of a stream.
     pub fn of_stream(&self) -> Promotion {
         if !self.is_any_wanted() {
             return Promotion::Closed;
@@ -54,21 +55,21 @@ impl Promotes {
 
 /// The content of an answer so far.
 pub enum Promotion {
-    /// Only thinking so far, at most `most` bytes, all of it kept.
+    /// Only thinking so far, at most `most` bytes, all of them kept.
     Open {
         most: usize,
         /// Whether the text is wanted only if it was guessed to be thinking.
         is_guess: bool,
         thinking: Vec<u8>,
     },
-    /// Nothing but thinking, and more than is kept.
+    /// Only thinking so far, but more than may be kept.
     Long { is_guess: bool },
-    /// Content or a call as well, it is over, or the host does not want this.
+    /// There will be no promotion: the answer has content or a call, or is over, or the host does not want promotion.
     Closed,
 }
 
 impl Promotion {
-    /// Returns the promotion of a text of this length that has just come whole.
+    /// Returns the promotion for a whole text of at most this length.
     pub fn of_text(most: usize) -> Promotion {
         Promotion::Open { most, is_guess: false, thinking: Vec::new() }
     }
@@ -81,12 +82,12 @@ impl Promotion {
         matches!(self, Promotion::Open { is_guess: true, .. } | Promotion::Long { is_guess: true })
     }
 
-    /// Notes that the answer has something else to show, or is over.
+    /// Notes that the answer has something other than thinking, or is over.
     pub fn close(&mut self) {
         *self = Promotion::Closed;
     }
 
-    /// Takes the result for a text.
+    /// Adds the thinking of a split text, or closes if the text has content or a call.
     pub fn take(&mut self, parts: &Parts) -> memory::Result<()> {
         self.see(parts);
         if self.is_closed() {
@@ -120,7 +121,7 @@ impl Promotion {
         }
     }
 
-    /// Takes thinking that the server has itself separated.
+    /// Adds thinking that the server has itself separated.
     pub fn take_of_server(&mut self, text: &[u8]) -> memory::Result<()> {
         if self.is_guess() {
             self.close();
@@ -128,15 +129,15 @@ impl Promotion {
         self.take_thinking(text)
     }
 
-    /// Keeps no more thinking, because there is too much.
+    /// Drops the kept thinking, because there is too much.
     pub fn give_up(&mut self) {
         if let Promotion::Open { is_guess, .. } = *self {
             *self = Promotion::Long { is_guess };
         }
     }
 
-    /// Returns the text to promote to the content of an answer that has ended by itself. It is usually empty. `None` means that it
-    /// was too long.
+    /// Returns the text to promote to the content of an answer that has ended by itself: usually none. `None` means that it was
+    /// too long.
     pub fn content(&self) -> Option<&[u8]> {
         match self {
             Promotion::Open { thinking, .. } => Some(thinking),

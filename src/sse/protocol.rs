@@ -1,5 +1,5 @@
-//! The interface of the code of every format, and its shared data. A stream is rewritten by the code of its formats, of which
-//! none knows another: [`rewrite`](super::rewrite) hands each event to one of them.
+//! The interface that the code of every format implements, and the data that it shares. The formats do not know each other:
+//! [`rewrite`](super::rewrite) hands each event to the code of one format.
 
 use super::event::{EventPart, OwedLineFeed};
 use super::text::{Input, Parts, Setup};
@@ -7,26 +7,26 @@ use crate::Error;
 use crate::json::Edits;
 use crate::memory;
 
-/// The most stretches of an event that are sent separately; the rest is joined for each field. Otherwise a few bytes of text could
+/// The most stretches of an event that are sent separately; the rest is joined by field. Otherwise a few bytes of text could
 /// become many times as many bytes of events.
 pub const ALONE: usize = 32;
 
-/// A family of formats that are rewritten alike: its streams are read, and its events written, by the same code. Each writes
-/// its events by a function `event`, which gets the parts that were read.
+/// The code for a group of formats that are rewritten alike. Each implementation also has a function `event`, which writes an
+/// event from the parts that were read.
 pub trait Protocol {
     /// Returns the number of bytes that are held back.
     fn held(&self) -> usize;
 
-    /// Writes the text that is held back: `input` says whether texts continue.
+    /// Writes the text that is held back. `input` says whether texts continue.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error>;
 
-    /// Releases text that must precede an event of another format. With `is_last`, no text continues after that.
+    /// Releases text that must precede an event of another format. With `is_last`, no text continues after that event.
     fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<(), Error>;
 
-    /// Writes a whole body, of an answer that is not a stream, with its changes. Returns whether there are any.
+    /// Writes a whole body, which is an answer that is not a stream, with its changes. Returns whether there are any.
     fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error>;
 
-    /// Begins again, after `[DONE]` or an error.
+    /// Resets the state after `[DONE]` or an error.
     fn restart(&mut self, setup: &Setup) -> Result<(), Error>;
 }
 
@@ -43,7 +43,7 @@ pub struct Scratch {
     pub parts: Parts,
     /// The changes of the event or body.
     pub edits: Edits,
-    /// The text of a string with escapes.
+    /// The decoded text of a string with escapes.
     pub decoded: Vec<u8>,
     /// The number of stretches of the event that may still be sent separately.
     pub alone: usize,
@@ -67,12 +67,12 @@ impl Scratch {
         self.line_feed = OwedLineFeed::default();
     }
 
-    /// Notes that an event, or the last part of it, is not sent now.
+    /// Notes that an event, or the last part of an event, is left out.
     pub fn leave_out(&mut self, event: &EventPart<'_>) {
         self.line_feed.leave_out(&event.raw[..event.part.end]);
     }
 
-    /// Begins the next data of an event. One large event must not cost memory in all events after it.
+    /// Prepares for the next data of an event, and frees the memory of a large event.
     pub fn begin_data(&mut self) {
         self.parts.clear();
         self.edits.clear();
@@ -80,7 +80,7 @@ impl Scratch {
     }
 }
 
-/// The work that a server does itself, so that it is not done again.
+/// The work that a server does itself, and the rewriter need not do.
 #[derive(Clone, Copy, Default)]
 pub struct ServerDoes {
     /// Whether the server splits the thinking, so that only calls are looked for.

@@ -20,7 +20,7 @@ use crate::json::{self, Span};
 use crate::memory::{self, TryBox, append};
 use crate::{Dialect, Error, Start};
 
-/// The most bytes that extra chunks add to an event that has the data of many.
+/// The most bytes that extra chunks may add to an event with many lines of data.
 const MOST_ADDED: usize = 1 << 20;
 
 /// Rewrites whole events and bodies.
@@ -28,7 +28,7 @@ pub struct Rewrite {
     pub options: Options,
     pub setup: Setup,
     choices: Choices,
-    /// The code of these formats is made when the first event of the format arrives.
+    /// The code for these formats, which is created when the first event of a format arrives.
     messages: TryBox<Messages>,
     responses: TryBox<Responses>,
     scratch: Scratch,
@@ -36,9 +36,9 @@ pub struct Rewrite {
     fresh: bool,
     event: Event,
     envelope: Envelope,
-    /// Takes the thinking out of the output, if requested.
+    /// Removes the thinking from the output, if requested.
     hider: TryBox<Hider>,
-    /// Takes the comments out of the stream, if requested.
+    /// Removes the comments from the stream, if requested.
     silencer: TryBox<Silencer>,
 }
 
@@ -128,7 +128,7 @@ impl Rewrite {
         self.hide(if is_line { Hider::lines } else { Hider::events }, start, out)
     }
 
-    /// Takes the thinking out of the output from `start` on, if requested.
+    /// Removes the thinking from the output from `start` on, if requested.
     #[inline]
     fn hide(
         &mut self,
@@ -147,7 +147,7 @@ impl Rewrite {
     fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
         if Promotes::new(options).is_any_wanted() && matches!(input, Input::Flush) {
-            // Every format must know that the next event is not read.
+            // This also notes in the code of every format that the next event is not read.
             messages.made_by(|| Messages::new(options))?;
             responses.made_by(|| Responses::new(options))?;
         }
@@ -155,7 +155,8 @@ impl Rewrite {
         all(choices, messages, responses).try_for_each(|protocol| protocol.release(context, input))
     }
 
-    /// Writes the byte order mark of a stream that begins with this. Returns the bytes after it, and whether the stream begins.
+    /// Writes the byte order mark, if the stream begins with one here. Returns the bytes after it, and whether the stream
+    /// begins here.
     fn pass_mark<'a>(&mut self, raw: &'a [u8], out: &mut Vec<u8>) -> Result<(&'a [u8], bool), Error> {
         let is_first = mem::take(&mut self.fresh);
         let (mark, rest) = split_mark(raw, is_first);
@@ -165,12 +166,12 @@ impl Rewrite {
         Ok((rest, is_first))
     }
 
-    /// Returns whether an object is a line of Ollama's.
+    /// Returns whether an object is a line of Ollama.
     pub fn is_line(&self, data: &[u8]) -> bool {
         self.options.formats.contains(Formats::OLLAMA) && is_ollama(Format::of(data, self.options.formats))
     }
 
-    /// Writes a line that is an object, with its changes. With `last`, the streams are over after it.
+    /// Writes a line that is an object, with its changes. With `last`, the streams end with this line.
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
         self.one_line(raw, last, out)?;
@@ -184,7 +185,7 @@ impl Rewrite {
         }
         self.event.read_data(raw)?;
         self.begin_event();
-        // Only Ollama sends lines: other formats could not get events between them.
+        // Only Ollama streams lines. For another format, events could not be written between lines.
         let format = match Format::of(self.event.data(raw), self.options.formats) {
             Some(format) if !is_ollama(Some(format)) && format != Format::Error => Some(Format::Unknown),
             format => format,
@@ -192,7 +193,7 @@ impl Rewrite {
         if let Some(layout) = format.and_then(Layout::of) {
             self.choices.read(layout, self.event.data(raw))?;
             if is_first && self.choices.is_whole() {
-                // The whole answer, of a request that asks for no stream.
+                // The line is a whole answer to a request without streaming.
                 return self.whole(raw, false, out);
             }
             self.learn(format, &Read::Nothing, raw)?;
@@ -203,7 +204,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Writes a whole event with its changes. With `last`, the streams are over after it.
+    /// Writes a whole event with its changes. With `last`, the streams end with this event.
     #[inline]
     pub fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
@@ -214,12 +215,12 @@ impl Rewrite {
         self.hide(Hider::events, start, out)
     }
 
-    /// Writes an event without its comments, and the events in their place.
+    /// Writes an event without its comments, and empty events in place of these, if requested.
     #[inline(never)]
     fn without_comments(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let Some(silencer) = self.silencer.get_mut() else { return Ok(()) };
         let Some((rest, count)) = silencer.take_out(raw, self.fresh)? else { return self.one_event(raw, last, out) };
-        // The end of the stream still releases held text.
+        // The last event is processed even if it is empty, because it releases held text.
         if !rest.is_empty() || last {
             self.one_event(&rest, last, out)?;
         }
@@ -263,7 +264,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Writes an event that has the envelope of the one before. Returns whether it has.
+    /// Writes an event that has the known envelope. Returns whether it has.
     fn known(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Rewrite { choices, event, envelope, .. } = self;
         let mut read = Read::Nothing;
@@ -278,7 +279,8 @@ impl Rewrite {
         format.map_or(Ok(()), |format| envelope.learn(raw, event, format, choices, read))
     }
 
-    /// Writes an event that has the data of several, one on each line. If something changes, each becomes an event.
+    /// Writes an event with several lines of data, each of which is a JSON object. If something changes, each line becomes an
+    /// event.
     fn each_line(&mut self, values: &[(usize, Span)], raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
         let most = start + MOST_ADDED + 2 * raw.len();
@@ -310,10 +312,10 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Reads the data of the event, or the selected part. `None` says that it is not a JSON object.
+    /// Reads the data of the event, or its selected line. Returns `None` if that is not a JSON object.
     fn read(&mut self, raw: &[u8], read: &mut Read) -> Result<Option<Format>, Error> {
         let data = self.event.data(raw);
-        // Ollama sends no events: its lines could not be between them.
+        // Ollama streams lines, so an event with an object of Ollama is of an unknown format.
         let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
             match format {
@@ -325,7 +327,7 @@ impl Rewrite {
             return Ok(format);
         };
         let error = self.choices.read(layout, data)?;
-        // An object without choices may be of another format, if only chat is read.
+        // If only chat is read, this object was taken for chat without looking at its format.
         let other = if error == Some(false) { self.other_format(data) } else { None };
         self.setup.stats.unread += u64::from(other == Some(Format::Unknown));
         Ok(match (error, other) {
@@ -338,18 +340,18 @@ impl Rewrite {
     /// Returns the format of an object, or `None` if this is not one.
     fn format(&self, data: &[u8]) -> Option<Format> {
         match self.options.formats {
-            // The rest of the object does not matter.
+            // If only chat is read, the object need not be examined.
             Formats::CHAT => Some(Format::Chat),
             formats => Format::of(data, formats),
         }
     }
 
-    /// Returns the format of an object that was read as one with choices, and has none.
+    /// Returns the format of an object that was read as chat and has no choices.
     fn other_format(&self, data: &[u8]) -> Option<Format> {
         if self.choices.is_empty() { Format::of(data, self.options.formats) } else { None }
     }
 
-    /// Writes data that was read, in a part of an event, with its changes. Returns whether there are any.
+    /// Writes a part of an event whose data was read, with its changes. Returns whether there are any.
     fn data(
         &mut self,
         format: Option<Format>,
@@ -364,7 +366,7 @@ impl Rewrite {
         let ended = format == Some(Format::Error) || event.name() == b"error" || is_end(event.data());
         let start = out.len();
         let is_last = last || ended;
-        // An error is counted like the events before it.
+        // An error is numbered like the events before it.
         let owner = match format {
             Some(Format::Error) if responses.get().is_some_and(Responses::is_active) => Some(Format::Responses),
             Some(Format::Messages) if ended => None,
@@ -410,7 +412,8 @@ impl Rewrite {
         Ok(changes)
     }
 
-    /// Writes a whole body, of an answer that is not a stream, with its changes. `is_shaped`: it has had some before.
+    /// Writes a whole body, which is an answer that is not a stream, with its changes. `is_shaped` means that an earlier step
+    /// has changed it.
     pub fn body(&mut self, raw: &[u8], is_shaped: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
         self.whole(raw, is_shaped, out)?;
@@ -443,12 +446,12 @@ impl Rewrite {
     }
 }
 
-/// Returns the code of a format, if an event of it has come.
+/// Returns the code of a format, if an event of that format has arrived.
 fn made<T: Protocol>(protocol: &mut TryBox<T>) -> Option<&mut dyn Protocol> {
     protocol.get_mut().map(|protocol| protocol as &mut dyn Protocol)
 }
 
-/// Returns the code of all formats in use, in the order in which it writes held text.
+/// Returns the code of all formats in use, in the order in which held text is written.
 fn all<'a>(
     choices: &'a mut Choices,
     messages: &'a mut TryBox<Messages>,

@@ -1,4 +1,4 @@
-//! The interface for a host: the bytes of its streams in, those for its clients out.
+//! The interface for a host, which feeds the bytes of a server's streams and gets the bytes for its clients.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use crate::{Dialect, Error, Start};
 /// The current kind of the stream's bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
-    /// Nothing but blanks has come.
+    /// Only blanks have arrived.
     Unknown,
-    /// This many bytes have come after blanks, and none of them has decided yet whether this is a text.
+    /// This many bytes have arrived after blanks, and it is not yet decided whether the stream is text.
     Begun(usize),
     Events,
-    /// An event that is too long, up to its end.
+    /// The rest of an event that is too long.
     LongEvent,
     /// JSON objects, each on a separate line.
     Lines,
-    /// A line that is too long, up to its end.
+    /// The rest of a line that is too long.
     LongLine,
     Json,
-    /// Bytes that are not read: after a body, or after the limit in one.
+    /// Bytes that are not read: after a body, or in a body beyond the limit.
     Rest,
 }
 
@@ -73,10 +73,10 @@ pub struct Rewriter {
     pub(super) framer: EventFramer,
     /// Repairs the events, if requested.
     pub(super) repairer: TryBox<Repairer>,
-    /// Puts the input into one shape, if requested, where nothing is mended.
+    /// Puts the input into one shape, if requested without repair.
     pub(super) shaper: TryBox<Shaper>,
     pub(super) braces: Braces,
-    /// The bytes of the event or body that have come.
+    /// The bytes so far of an unfinished event or body.
     pub(super) held: Vec<u8>,
     /// Whether a byte of the stream has arrived.
     pub(super) has_begun: bool,
@@ -104,11 +104,10 @@ impl Rewriter {
         })
     }
 
-    /// Reads the next stream by another dialect, such as the one that [`Dialect::find_for_template`] finds for a model's chat
-    /// template, and sets where that stream starts: the span that is open at the first byte of each choice's text. With `None`
-    /// as the dialect, the stream is read by the rewriter's own dialect; with `None` as the start, it starts where the dialect
-    /// says. Call this before the first byte. [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) restore the
-    /// rewriter's own dialect and start.
+    /// Sets the dialect of the next stream, such as one found by [`Dialect::find_for_template`], and its start: the span that
+    /// is open at the first byte of each choice's text. With `None` as the dialect, the rewriter's own dialect is used; with
+    /// `None` as the start, the dialect decides. Call this before the first byte. [`finish`](Rewriter::finish) and
+    /// [`reset`](Rewriter::reset) restore the rewriter's own dialect and start.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start, sse::{Options, Rewriter}};
@@ -142,8 +141,8 @@ impl Rewriter {
     }
 
     /// Sets the tools of the next stream's request, before its first byte, if calls are wanted ([`Options::calls`]): a call of
-    /// another tool stays content. With `None`, calls become `tool_calls` whatever they call.
-    /// [`finish`](Rewriter::finish) and [`reset`](Rewriter::reset) go back to the rewriter's own tools.
+    /// another tool stays content. With `None`, calls become `tool_calls` whatever they call. [`finish`](Rewriter::finish) and
+    /// [`reset`](Rewriter::reset) restore the rewriter's own tools.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -167,10 +166,10 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Says where the next stream starts, before its first byte: each choice's text comes after a rendered prompt that ends
-    /// with `tail`, read as [`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt) reads it. Returns where that is.
+    /// Sets the start of the next stream, before its first byte, by the rendered prompt of the request, which ends with `tail`,
+    /// as [`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt) does. Returns that start.
     ///
-    /// [`finish`](Rewriter::finish), [`reset`](Rewriter::reset) and an empty `tail` go back to the rewriter's own start.
+    /// [`finish`](Rewriter::finish), [`reset`](Rewriter::reset) and an empty `tail` restore the rewriter's own start.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start, sse::{Options, Rewriter}};
@@ -198,12 +197,12 @@ impl Rewriter {
         if self.has_begun { Err(Error::StreamBegun) } else { Ok(()) }
     }
 
-    /// Takes the next bytes of the stream, cut anywhere, and appends to `out` all output that is final: each event as soon as it is
-    /// whole.
+    /// Reads the next bytes of the stream, cut anywhere, and appends to `out` all output that is final: each event as soon as
+    /// it is whole.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`]: not all is in `out` then, and the rewriter must be reset.
+    /// [`Error::OutOfMemory`]: the output in `out` is then incomplete, and the rewriter must be reset.
     #[doc(alias = "aside_rewriter_feed")]
     #[inline]
     pub fn feed(&mut self, chunk: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -215,7 +214,7 @@ impl Rewriter {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`]: not all is in `out` then, and the rewriter must be reset.
+    /// [`Error::OutOfMemory`]: the output in `out` is then incomplete, and the rewriter must be reset.
     #[doc(alias = "aside_rewriter_finish")]
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         if self.repairs()
@@ -237,7 +236,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Forgets the stream, every error and the [`stats`](Rewriter::stats). The next feed begins a new stream.
+    /// Drops the stream, every error and the [`stats`](Rewriter::stats). The next feed begins a new stream.
     #[doc(alias = "aside_rewriter_reset")]
     pub fn reset(&mut self) {
         self.begin_stream();
@@ -265,7 +264,7 @@ impl Rewriter {
         self.mode = Mode::first(&self.rewrite.options);
         self.framer = EventFramer::START;
         self.braces = Braces::START;
-        // One large event must not cost memory in every stream after it.
+        // A buffer that a large event has made large must not stay so in later streams.
         self.held = Vec::new();
     }
 }

@@ -1,5 +1,5 @@
-//! The turns that a template writes, read by a dialect: any remainder is missing from the dialect. A template shows the
-//! tokens that its model writes, so a dialect can be compared with it without a recording.
+//! Compares a dialect with a template: the turns that the template writes are read by the dialect, and text that it does not
+//! recognise is reported. A template shows the tokens that its model writes, so no recording is needed.
 
 use super::Reason;
 use super::UnknownTemplate;
@@ -8,12 +8,11 @@ use super::said::{self, Said, shared_start};
 use crate::Dialect;
 
 impl Dialect {
-    /// Renders a chat template, reads the turns of the model in it by this dialect, and returns what is wrong with them: a line
-    /// for each difference, none if the dialect reads them as they were meant. For those who write a dialect.
+    /// Renders a chat template, reads the model's turns in it by this dialect, and returns a line for each difference, or
+    /// nothing if the dialect reads them as meant. For authors of dialects.
     ///
-    /// A turn has a thought and an answer, or a call. A difference is anything that the dialect leaves in the answer or the
-    /// thought: end tokens, framing and markers that it does not know; or a call that it does not report, or reports with other
-    /// arguments.
+    /// A turn has a thought and an answer, or a call. Differences are: unknown end tokens, framing and markers, which the
+    /// dialect leaves in the answer or the thought; and a call that it does not report, or reports with other arguments.
     ///
     /// ```
     /// use aside::Dialect;
@@ -51,12 +50,12 @@ impl Dialect {
         Ok(differences)
     }
 
-    /// Returns whether it reads the call in a turn of the model, and nothing else as a call.
+    /// Returns whether the dialect reads the call in a turn of the model, and nothing else as a call.
     pub(super) fn reads_call(&self, rendered: &Rendered, turn: &str) -> bool {
         is_the_call(&self.read_turn(rendered, turn))
     }
 
-    /// Reads a turn of the model, without what the prompt has written of it.
+    /// Reads a turn of the model, without its beginning that the prompt has written.
     fn read_turn(&self, rendered: &Rendered, turn: &str) -> Said {
         let shared = rendered.prompts().map(|prompt| shared_start(prompt, turn));
         let (prompt, turn) = turn.split_at(shared.into_iter().max().unwrap_or(0));
@@ -71,13 +70,13 @@ impl Dialect {
 /// The arguments of the call in a turn, without white space.
 const ARGUMENTS: &str = r#"{"city":"aside"}"#;
 
-/// Returns whether a turn has one call, as it was asked for.
+/// Returns whether a turn has one call, with the name and arguments that were rendered.
 fn is_the_call(said: &Said) -> bool {
     matches!(&said.calls[..], [call] if call.name == CALLED && call.arguments == ARGUMENTS)
 }
 
-/// Compares a text with what was read. Text after an answer's end token is not the model's, so that white space at the
-/// end of the content counts for nothing.
+/// Compares a text with the text that was read. White space at the end of the content is ignored: it may follow the
+/// answer's end token, so that it is not the model's.
 fn compare(what: &str, channel: &str, wanted: &str, read: &str, differences: &mut Vec<String>) {
     let Some(at) = read.find(wanted) else {
         return differences.push(format!("the {channel} is {read:?}, without the {what}"));

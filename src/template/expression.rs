@@ -1,5 +1,5 @@
-//! The value of a template's expression if a host sets only the variables that it must set. This reads enough of
-//! Jinja to say which branch of a generation prompt is taken and which texts are written; everything else is unknown.
+//! Evaluates a template's expressions for a host that sets only the required variables. This reads enough of Jinja to
+//! find the branch of a generation prompt that is taken and the texts that are written; everything else is unknown.
 //! Nothing here may fail on a template, and no input is read twice.
 
 use std::borrow::Cow;
@@ -9,18 +9,18 @@ use crate::memory::{Result, push};
 
 /// The deepest nesting of parentheses, and the most times that `else` follows `else`.
 const DEEPEST: usize = 32;
-/// The most variables, and entries of a list. The rest is unknown.
+/// The most variables, and the most entries of a list. The rest is unknown.
 const MOST: usize = 512;
 
 /// The variables that a template has set, and the attributes of its namespaces.
 #[derive(Default)]
 pub struct Variables<'a> {
-    /// Sorted by name and attribute; a variable itself has the attribute "".
+    /// The known values, sorted by name and attribute. The value of a variable itself has the attribute "".
     known: Vec<((&'a str, &'a str), Value<'static>)>,
 }
 
 impl<'a> Variables<'a> {
-    /// Returns the variables of every host: the messages, and that an answer is asked for.
+    /// Returns the variables that every host sets: the messages, the special tokens, and `add_generation_prompt`.
     pub fn given() -> Result<Variables<'a>> {
         let mut variables = Variables::default();
         for name in ["messages", "bos_token", "eos_token"] {
@@ -61,7 +61,7 @@ impl<'a> Variables<'a> {
         Ok(())
     }
 
-    /// Carries out a `set` without a block. If it may not be run, what it changes is unknown afterwards.
+    /// Carries out a `set` without a block. If it is not sure that the statement runs, the variable is unknown afterwards.
     pub fn assign(&mut self, statement: &'a str, is_sure: bool) -> Result<()> {
         let Some((target, source)) = statement.split_once('=') else { return Ok(()) };
         let (target, source) = (target.trim(), source.trim());
@@ -93,7 +93,7 @@ pub fn evaluate<'v>(expression: &'v str, variables: &'v Variables<'_>) -> Result
     let mut parser = Parser::new(expression);
     let value = parser.choice(variables)?;
     parser.space();
-    // An expression that was not understood may change all of the namespace.
+    // An expression that was not understood has an unknown value.
     Ok(if parser.rest.is_empty() { value } else { Value::Unknown })
 }
 
@@ -124,7 +124,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns the next word without taking it.
+    /// Returns the next word without reading past it.
     fn word(&mut self) -> &'t str {
         self.space();
         let end = self.rest.find(|char: char| !char.is_alphanumeric() && char != '_').unwrap_or(self.rest.len());
@@ -147,7 +147,7 @@ impl<'t> Parser<'t> {
         (!name.is_empty() && self.take("=")).then_some(name)
     }
 
-    /// Gives up on the rest. All that it is part of is unknown.
+    /// Gives up on the rest of the expression, whose value is then unknown.
     fn lost<'v>(&mut self) -> Value<'v> {
         self.rest = "\0";
         Value::Unknown
@@ -252,7 +252,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads operands between operators. Texts are joined; the result of other operators is unknown.
+    /// Reads a sum of operands. Texts are joined; the result of other operators is unknown.
     fn sum<'v>(&mut self, variables: &'v Variables<'_>) -> Result<Value<'v>>
     where
         't: 'v,
@@ -283,7 +283,7 @@ impl<'t> Parser<'t> {
             Some(b'(') => {
                 self.rest = &self.rest[1..];
                 let value = self.choice(variables)?;
-                // A tuple is unknown.
+                // The value of a tuple is unknown.
                 let is_whole = self.take(")");
                 if !is_whole {
                     self.skip_group();
@@ -347,7 +347,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads one or more string literals. Several in a row are one text.
+    /// Reads one or more string literals, which are joined.
     fn literal<'v>(&mut self) -> Result<Value<'v>>
     where
         't: 'v,
@@ -438,7 +438,7 @@ impl<'t> Parser<'t> {
             ("string", value) => Truth::from(matches!(value, Value::Text(_))),
             ("mapping" | "number", _) => Truth::No,
             ("eq" | "equalto" | "sameas", _) => {
-                // Without parentheses, the operand is the next one.
+                // Without parentheses, the next operand is the argument.
                 let other = self.operand(variables)?;
                 value.equals(&other)
             }
@@ -446,7 +446,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Skips to after the bracket that closes the open group, whatever is in it.
+    /// Skips the rest of the open group, including its closing bracket.
     fn skip_group(&mut self) {
         let bytes = self.rest.as_bytes();
         let (mut at, mut depth) = (0, 1);
@@ -470,7 +470,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Returns where a string literal ends. Its opening quote is before the text.
+/// Returns the end of a string literal, from the text after its opening quote.
 pub fn end_of_literal(text: &str, quote: u8) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -484,8 +484,8 @@ pub fn end_of_literal(text: &str, quote: u8) -> Option<usize> {
     None
 }
 
-/// Decodes the escapes of a string literal of Jinja, which are Python's and not JSON's: those that templates use. A text
-/// without any is not copied.
+/// Decodes the escapes of a Jinja string literal that templates use. They are Python's escapes, not JSON's. A text without
+/// escapes is not copied.
 pub fn unescape(text: &str) -> Result<Cow<'_, str>> {
     if !text.contains('\\') {
         return Ok(Cow::Borrowed(text));

@@ -1,23 +1,23 @@
-//! Templates that were read before. A server asks for the dialect of the same few with each request, and reading one takes
-//! thousands of times as long as comparing it.
+//! A cache of templates that were read. A server asks for the dialect of the same few templates with each request, and reading
+//! a template takes thousands of times as long as comparing it.
 
 use std::sync::{PoisonError, RwLock};
 
 use super::UnknownTemplate;
 use crate::{channel::Start, dialect::Dialect, memory::copy_text};
 
-/// The number of templates that are kept. After that, the oldest is dropped for each new one.
+/// The most templates that are kept. After that, the oldest is dropped for each new one.
 const MOST: usize = 64;
 
-/// Longer ones, in bytes, are not kept.
+/// The longest template that is kept, in bytes.
 const LONGEST: usize = 64 * 1024;
 
 type Found = Result<(Dialect, Start), UnknownTemplate>;
 
-/// The oldest first. Texts are compared and not their hashes, which can be forged.
+/// The templates and their results, the oldest first. Texts are compared instead of hashes, which can be forged.
 static KNOWN: RwLock<Vec<(String, Found)>> = RwLock::new(Vec::new());
 
-/// Returns the result for the same text.
+/// Returns the kept result for a text.
 pub fn recall(template: &str) -> Option<Found> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     let (_, found) = known.iter().find(|(text, _)| text == template)?;
@@ -35,7 +35,7 @@ pub fn keep(template: &str, found: &Found) {
     }
     let Ok(text) = copy_text(template) else { return };
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    // Another thread may have been first.
+    // Another thread may have added it before.
     if known.iter().any(|(text, _)| text == template) {
         return;
     }

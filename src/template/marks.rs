@@ -1,4 +1,4 @@
-//! Finds texts that look like markers, those that no dialect has among them. Nothing here allocates.
+//! Finds texts that look like markers, even of unknown families. Nothing here allocates.
 
 use std::ops::Range;
 
@@ -43,14 +43,14 @@ pub fn marker(text: &str) -> Option<usize> {
     is_name.then_some(open.len() + end + close.len())
 }
 
-/// Returns whether a text is spelt as closers are.
+/// Returns whether a text is spelt like a closer.
 pub fn is_closer(text: &str) -> bool {
     ["</", "[/", "◁/", "<|/", "<｜/"].iter().any(|begin| text.starts_with(begin))
         || text.contains("END")
         || text.len() > 1 && text.bytes().all(|byte| byte == b']')
 }
 
-/// Returns the texts in quotes at which a template splits a text, or asks whether a text has them. Their escapes are not decoded.
+/// Returns the quoted texts at which a template splits other texts, or for which it searches them. Escapes are not decoded.
 pub fn split_at(template: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! Which dialect a chat template is written for, and where generation starts after its generation prompt.
+//! Finds the dialect that a chat template is written for, and where generation starts after its generation prompt.
 //!
 //! A template is read but not run (`source`, `expression`), or, with the feature `templates`, rendered (`render`). Either
-//! way the dialects' markers (`signatures`) are compared with what it writes (`score`). This part uses the scanner, which
-//! says where a rendered prompt leaves the stream; neither the scanner nor a dialect may know of it.
+//! way the dialects' markers (`signatures`) are compared with the text that it writes (`score`). The scanner finds the start
+//! of a stream after a rendered prompt; neither the scanner nor a dialect may depend on this room.
 
 #[cfg(feature = "templates")]
 mod compare;
@@ -30,16 +30,16 @@ use source::Source;
 use value::UNKNOWN;
 
 impl Dialect {
-    /// Returns the built-in dialect that a chat template (Jinja) is written for, with the start that generation has
-    /// after its prompt. It compares the markers that the template writes, and the framing around them.
+    /// Returns the built-in dialect that a chat template (Jinja) is written for, and the start of generation after its
+    /// prompt. It compares the markers that the template writes, and the framing around them.
     ///
     /// The template is read, never rendered. The results for the last 64 templates of up to 64 KiB are cached, so that a host
-    /// may ask with each request. The start is that of the branches of the generation prompt that are taken by default. A host
-    /// that knows the variables of a request asks `find_for_rendered_template` (with the feature `templates`), or starts its
-    /// scanner after the prompt itself ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)).
+    /// may call this for each request. The start is for a generation prompt with default variables. A host that knows the
+    /// variables of a request should call `find_for_rendered_template` (with the feature `templates`), or start its scanner
+    /// after the prompt itself ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)).
     ///
-    /// If the template fits several dialects equally well, and they differ in nothing that it has, the first by name is
-    /// returned. If they differ, the error lists them.
+    /// If the template fits several dialects equally well, and they are the same as far as its text shows, the first by name is
+    /// returned. Otherwise the error lists them.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};
@@ -62,17 +62,16 @@ impl Dialect {
         })
     }
 
-    /// Renders a chat template, and returns the built-in dialect that it is written for, with the start that generation
-    /// has after the prompt of one request.
+    /// Renders a chat template, and returns the built-in dialect that it is written for, and the start of generation after
+    /// the prompt of one request.
     ///
-    /// `variables` is a JSON object: the variables that the template is rendered with for that request, such as
-    /// `enable_thinking`, `reasoning_effort`, `tools` or `messages`. For those that it leaves out there is one user
-    /// message, `add_generation_prompt` is true, and `bos_token` and `eos_token` are a text each. An empty text is an
-    /// empty object.
+    /// `variables` is a JSON object with the template's variables for that request, such as `enable_thinking`,
+    /// `reasoning_effort`, `tools` or `messages`. By default, there is one user message, `add_generation_prompt` is true,
+    /// and `bos_token` and `eos_token` are some text. An empty text means an empty object.
     ///
-    /// The start is that of the rendered prompt ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)), and the
-    /// dialect is found from a rendered turn with a thought, an answer and a tool call. A template is hostile input, so
-    /// its rendering is bounded in time, depth and memory.
+    /// The start is found in the rendered prompt ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)), and the
+    /// dialect in a rendered turn with a thought, an answer and a tool call. A template may be hostile, so its rendering is
+    /// bounded in time, depth and memory.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};
@@ -88,9 +87,9 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// As [`find_for_template`](Dialect::find_for_template). Also if `variables` is not a JSON object, or if the template
-    /// cannot be rendered with them, because it raises an exception, is not Jinja, or would exceed the bounds. The message says
-    /// why.
+    /// The errors of [`find_for_template`](Dialect::find_for_template). Also if `variables` is not a JSON object, or if the
+    /// template cannot be rendered with them, because it raises an exception, is not Jinja, or would exceed the bounds. The
+    /// message says why.
     #[cfg(feature = "templates")]
     pub fn find_for_rendered_template(template: &str, variables: &str) -> Result<(Dialect, Start), UnknownTemplate> {
         let rendered =
@@ -101,7 +100,7 @@ impl Dialect {
 
 #[cfg(not(feature = "templates"))]
 mod render {
-    /// Replaces the type of renderings, of which there are none without the feature.
+    /// A type without values that replaces `render::Rendered`: without the feature, nothing is rendered.
     pub enum Rendered {}
 }
 
@@ -126,12 +125,13 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
         (evidence.prompts, evidence.thinking_prompts) =
             (std::slice::from_ref(prompt), std::slice::from_ref(thinking_prompt));
     }
-    // A model that does not think is known by its calls: as they were rendered, or else by what the template says of them.
+    // The dialect of a model that does not think is found by its calls: by the rendered call if possible, otherwise by the
+    // template's markers.
     let candidate = best(By::Thinking, &evidence, |_| true)
         .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |name| reads_call(name, rendered))))
         .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |_| true)))?;
     check_named(candidate.signature, &evidence)?;
-    // The dialect is built in, so it is there.
+    // The dialect is built in, so it is found.
     let dialect = Dialect::find(candidate.signature.name).map_err(|_| UnknownTemplate(Reason::NoMarker))?;
     #[cfg(feature = "templates")]
     if let Some(rendered) = rendered {
@@ -143,7 +143,7 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
     Ok((dialect, candidate.start))
 }
 
-/// Refuses a dialect that lacks a marker of the template: it would be text, in silence.
+/// Refuses a dialect that lacks a marker of the template: the marker would silently be text.
 fn check_named(found: &'static signatures::Signature, evidence: &Evidence) -> Result<(), UnknownTemplate> {
     let catalogue = signatures::catalogue();
     let scorer = Scorer::new(By::Calls, evidence, catalogue)?;
@@ -162,7 +162,7 @@ fn borrowed(texts: &[String]) -> Result<Vec<&str>, OutOfMemory> {
     Ok(list)
 }
 
-/// Returns whether a dialect reads the call that was rendered, if one was.
+/// Returns whether a dialect reads the rendered call, if there is one.
 #[cfg(feature = "templates")]
 fn reads_call(name: &str, rendered: Option<&render::Rendered>) -> bool {
     let Some((rendered, call)) = rendered.and_then(|rendered| Some((rendered, rendered.call.as_ref()?))) else {
@@ -176,7 +176,7 @@ fn reads_call(_: &str, _: Option<&render::Rendered>) -> bool {
     true
 }
 
-/// Returns the dialect that fits best, of those that may be it.
+/// Returns the dialect that fits best, among those for which `may_be` returns true.
 fn best(by: By, evidence: &Evidence, may_be: impl Fn(&str) -> bool) -> Result<Candidate, UnknownTemplate> {
     let catalogue = signatures::catalogue();
     let scorer = Scorer::new(by, evidence, catalogue)?;
@@ -201,9 +201,8 @@ fn best(by: By, evidence: &Evidence, may_be: impl Fn(&str) -> bool) -> Result<Ca
     Err(UnknownTemplate(Reason::Several(names)))
 }
 
-/// The error of a chat template for which not exactly one dialect was found: it has no marker of a built-in dialect, or
-/// fits several; it has a marker that the nearest one lacks; its variables are wrong, or it cannot be rendered with them; or memory
-/// has run out.
+/// The error for a chat template without exactly one dialect: it has no marker of a built-in dialect, or fits several; it has a
+/// marker that the nearest dialect lacks; its variables are wrong, or it cannot be rendered with them; or memory has run out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownTemplate(Reason);
 
@@ -219,12 +218,12 @@ enum Reason {
 }
 
 impl UnknownTemplate {
-    /// Searches on if no dialect was found.
+    /// Tries `next` if this error means that no dialect was found.
     fn or_next<T>(self, next: impl FnOnce() -> Result<T, UnknownTemplate>) -> Result<T, UnknownTemplate> {
         if self.0 == Reason::NoMarker { next() } else { Err(self) }
     }
 
-    /// Returns the same error, or that there is no memory for it.
+    /// Returns a copy of the error, or the error that memory has run out.
     fn copied(&self) -> UnknownTemplate {
         let copied = match &self.0 {
             Reason::NoMarker => Ok(Reason::NoMarker),
@@ -248,9 +247,10 @@ impl UnknownTemplate {
         }
     }
 
-    /// Returns a text that the template writes where an answer begins, or takes answers apart at, and that no dialect has with
-    /// the rest of its markers; or its role line, where a family shares only tags with it. The template is then that of a family
-    /// that nobody knows, and [`nearest`](UnknownTemplate::nearest) is the dialect that would otherwise be found.
+    /// Returns the sign that the template belongs to a family without a dialect: a marker that it writes where an answer
+    /// begins, or splits answers at, and that is missing from the dialect with the rest of its markers; or its role line, if
+    /// that dialect shares only tags with it. [`nearest`](UnknownTemplate::nearest) is the dialect that would otherwise be
+    /// found.
     #[must_use]
     pub fn unnamed(&self) -> Option<&str> {
         match &self.0 {
@@ -259,8 +259,8 @@ impl UnknownTemplate {
         }
     }
 
-    /// Returns the dialect that has the most of the template's markers, if [`unnamed`](UnknownTemplate::unnamed) is one that it
-    /// lacks. For a host that wants it all the same.
+    /// Returns the dialect with the most of the template's markers, if it lacks [`unnamed`](UnknownTemplate::unnamed). For a
+    /// host that uses it nevertheless.
     #[must_use]
     pub fn nearest(&self) -> Option<&'static str> {
         match &self.0 {

@@ -1,6 +1,6 @@
-//! Renders a template: its generation prompt, and turns of the model that show its markers. A template may be
-//! anybody's, so rendering is bounded in time, depth and memory. The rendered text is searched for markers and must go
-//! nowhere else.
+//! Renders a template: its generation prompt, and turns of the model that show its markers. A template may come from
+//! anybody, so rendering is bounded in time, depth and memory. The rendered text is searched for markers and must not
+//! be used for anything else.
 
 use std::{
     collections::BTreeMap,
@@ -20,18 +20,18 @@ use crate::json::{Part, escape_of_unit, escape_with};
 use crate::memory::{OutOfMemory, Result as Fallible};
 use crate::{Dialect, Scanner, ScannerOptions, Start};
 
-/// The longest template that is rendered, in bytes; real ones have at most some 20,000.
+/// The longest template that is rendered, in bytes. Real templates have at most some 20,000.
 const LONGEST_TEMPLATE: usize = 256 << 10;
 /// The longest text of variables, in bytes.
 const LONGEST_VARIABLES: usize = 4 << 20;
-/// The most work that one rendering may do: about one unit for each instruction, and for each 64 bytes that it makes.
+/// The most work of one rendering: about one unit for each instruction, and for each 64 bytes of output.
 const FUEL: u64 = 100_000;
 /// The number of bytes of variables that allow one more unit of work.
 const BYTES_OF_FUEL: usize = 4;
-/// The most bytes of a rendered text, in addition to twice those of the variables.
+/// The most bytes of a rendered text, in addition to twice the bytes of the variables.
 const LONGEST_TEXT: usize = 1 << 20;
-/// The most operators, subscripts, calls and filters of one tag, and branches of the template: the compiler goes as
-/// deep as there are of them. Real ones have at most some 100.
+/// The most operators, subscripts, calls and filters of one tag, and the most branches of the template: the compiler
+/// recurses for each. Real templates have at most some 100.
 const MOST_OPERATORS: usize = 500;
 /// The deepest nesting of blocks and calls. A call of a macro counts as four.
 const DEEPEST_CALL: usize = 200;
@@ -40,13 +40,13 @@ const DEEPEST_VALUE: usize = 64;
 /// The deepest nesting of lists and maps in JSON that is written.
 const DEEPEST_JSON: usize = 128;
 
-/// Placeholders in the rendered texts for what the user says, and for the model's thought and answer.
+/// Placeholders in the rendered texts for the user's question, and for the model's thought and answer.
 const QUESTION: &str = "aside-question";
 pub const THOUGHT: &str = "aside-thought";
 pub const ANSWER: &str = "aside-answer";
 
 pub struct Rendered {
-    /// The prompt from the end of the user's message to its end, or the whole prompt if the message is not found.
+    /// The part of the prompt after the user's message, or the whole prompt if the message is not found.
     prompt: String,
     /// The prompt without the variables of a request.
     default_prompt: String,
@@ -63,7 +63,7 @@ impl Rendered {
         Rendered::new(template, context! {}, 0).ok()
     }
 
-    /// Renders the template with the variables of a request. An error has a message for their author.
+    /// Renders the template with the variables of a request. An error is a message for the author of the request.
     pub fn with(template: &str, variables: &str) -> Result<Rendered, String> {
         if variables.len() > LONGEST_VARIABLES {
             return Err(format!("the variables are longer than {LONGEST_VARIABLES} bytes"));
@@ -76,7 +76,7 @@ impl Rendered {
         }
         let rendered = Rendered::new(template, given, variables.len())
             .map_err(|error| format!("the template cannot be rendered with these variables: {error}"))?;
-        // The request does not change which dialect it is.
+        // The dialect does not depend on the request, so the turns are rendered without its variables.
         Ok(match Rendered::by_default(template) {
             Some(by_default) => Rendered { prompt: rendered.prompt, ..by_default },
             None => rendered,
@@ -98,7 +98,7 @@ impl Rendered {
                 Ok(text) => after_question(&text).to_string(),
                 Err(_) => prompt.clone(),
             };
-        // In the turns thinking is switched on, so that it shows.
+        // In the turns thinking is switched on, so that its markers are rendered.
         let shown = over(thinking, &context! { add_generation_prompt => false })?;
         let turn = |turn: Value| -> Result<String, Error> {
             let turn = over(shown.clone(), &context! { messages => [user.clone(), turn] })?;
@@ -110,7 +110,7 @@ impl Rendered {
             for arguments in [context! { city => "aside" }, Value::from("{\"city\": \"aside\"}")] {
                 match turn(message(content.clone(), Some(arguments))) {
                     Ok(text) if call.is_none() && text.contains(CALLED) => call = Some(text),
-                    // Another try would be as long.
+                    // Another try would take as long.
                     Err(error) if error.kind() == ErrorKind::OutOfFuel => break,
                     _ => {}
                 }
@@ -119,12 +119,12 @@ impl Rendered {
         Ok(Rendered { default_prompt: prompt.clone(), prompt, thinking_prompt, answer, call })
     }
 
-    /// Returns the text of the generation prompt by default, and that of a request that asks for thinking.
+    /// Returns the text of the default generation prompt, and of the prompt for a request that asks for thinking.
     pub fn prompts(&self) -> [&str; 2] {
         [&self.default_prompt, &self.thinking_prompt]
     }
 
-    /// Replaces what was read without rendering by what was rendered.
+    /// Replaces the evidence from reading the template by the evidence from rendering it.
     pub fn show<'a>(&'a self, evidence: &mut Evidence<'a>) {
         if let Some(answer) = &self.answer {
             (evidence.written, evidence.thought, evidence.answer) = (answer, THOUGHT, ANSWER);
@@ -134,16 +134,16 @@ impl Rendered {
         }
     }
 
-    /// Returns where the prompt leaves a stream of this dialect.
+    /// Returns the start of a stream of this dialect after the prompt.
     pub fn start(&self, dialect: &Dialect) -> Fallible<Start> {
         let start = Scanner::with_options(dialect, &ScannerOptions::default());
         let start = start.and_then(|mut scanner| scanner.start_from_prompt(self.prompt.as_bytes()));
-        // A new scanner has not begun, so only memory can fail.
+        // For a new scanner, this fails only without memory.
         start.map_err(|_| OutOfMemory)
     }
 }
 
-/// Returns a template's text as it may be compiled.
+/// Returns a template's text in the form that is safe to compile.
 pub fn prepared(template: &str) -> Result<String, Error> {
     if template.len() > LONGEST_TEMPLATE {
         let message = format!("it is longer than {LONGEST_TEMPLATE} bytes");
@@ -161,11 +161,11 @@ pub struct Jinja<'a> {
     most: usize,
 }
 
-/// The name of the template in messages, which is Jinja's own for one without a name.
+/// The name of the template in messages: Jinja's name for templates without a name.
 const NAME: &str = "<string>";
 
 impl<'a> Jinja<'a> {
-    /// Compiles a text that was `prepared`. One rendering may do this much work, and write this many bytes.
+    /// Compiles a text that was `prepared`. `fuel` is the most work of one rendering, and `most` the most bytes of its output.
     pub fn new(prepared: &'a str, fuel: u64, most: usize) -> Result<Jinja<'a>, Error> {
         let mut environment = environment()?;
         environment.set_fuel(Some(fuel));
@@ -204,7 +204,7 @@ fn render(template: &Jinja, variables: &Value) -> Result<String, Error> {
     })
 }
 
-/// Returns the variables of both. If both have one, the second's counts.
+/// Returns the variables of both. Of variables in both, the value in `more` counts.
 fn over(base: Value, more: &Value) -> Result<Value, Error> {
     let mut all: BTreeMap<String, Value> = BTreeMap::new();
     for from in [&base, more] {
@@ -236,10 +236,10 @@ impl Write for BoundedBuffer {
     }
 }
 
-/// Returns the function that the model calls.
+/// The name of the function that the model calls.
 pub const CALLED: &str = "aside_invocation";
 
-/// Returns the model's message. The thought is there under each name that templates know.
+/// Returns the model's message, which has the thought under each name that templates use.
 fn message(content: Value, arguments: Option<Value>) -> Value {
     let said = context! {
         role => "assistant", content => content, reasoning_content => THOUGHT, reasoning => THOUGHT, thinking => THOUGHT,
@@ -268,17 +268,18 @@ fn environment() -> Result<Environment<'static>, Error> {
     environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, message))
     });
-    // Any date will do: no marker has one.
+    // The date does not matter: no marker has a date.
     environment.add_function("strftime_now", |_: String| "2026-01-01");
     Ok(environment)
 }
 
-/// Calls methods of Python's values. `append` does not change a list: no marker depends on it.
+/// Calls methods of Python values. `append` does not change the list, since no marker depends on it.
 fn method(state: &mut State, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
     match (value.kind(), method) {
         (ValueKind::Seq, "append") => Ok(Value::from(())),
         (ValueKind::String, "format") => {
-            // Widths are counted as work before they are filled: a field has up to 999, and no field is inside another.
+            // The padding of fields is counted as work before it is written: a field has a width up to 999, and nested fields
+            // are refused.
             const WIDEST: u64 = 1000;
             let text = value.as_str().unwrap_or_default();
             let mut digits = text.split(|char: char| !char.is_ascii_digit());
@@ -293,8 +294,8 @@ fn method(state: &mut State, value: &Value, method: &str, arguments: &[Value]) -
     }
 }
 
-/// Checks what a template keeps: values must not be nested deeply, nor be macros or namespaces, which can hide deep
-/// values.
+/// Checks a value that a template keeps: it must not be nested deeply, and not contain macros or namespaces, which can
+/// hide deep values.
 fn plain(state: &State, value: Value) -> Result<Value, Error> {
     fn check(state: &State, value: &Value, depth: usize, seen: &mut usize) -> Result<(), Error> {
         const ITEMS_OF_FUEL: usize = 8;
@@ -303,7 +304,7 @@ fn plain(state: &State, value: Value) -> Result<Value, Error> {
             state.consume_fuel(1)?;
         }
         let Some(object) = value.as_object() else { return Ok(()) };
-        // Otherwise namespaces would count as maps.
+        // A namespace also has the kind of a map.
         let is_plain = depth < DEEPEST_VALUE && !object.type_name().ends_with("Namespace");
         match value.kind() {
             ValueKind::Map if is_plain => {
@@ -315,14 +316,14 @@ fn plain(state: &State, value: Value) -> Result<Value, Error> {
         }
     }
 
-    // Values that are computed when they are read are read now.
+    // Lazy values are computed now.
     let value = if value.kind() == ValueKind::Iterable { value.try_iter()?.collect() } else { value };
     check(state, &value, 0, &mut 0)?;
     Ok(value)
 }
 
-/// Applies the filter `from_json`, which some hosts add: a request has a call's arguments as a text of JSON. A value that is not
-/// a text stays as it is.
+/// Applies the filter `from_json`, which some hosts add because a request has a call's arguments as a JSON text. A value that
+/// is not a text stays unchanged.
 fn from_json(state: &State, value: Value) -> Result<Value, Error> {
     const BYTES_OF_FUEL: usize = 16;
     let Some(text) = value.as_str() else { return Ok(value) };
@@ -332,8 +333,8 @@ fn from_json(state: &State, value: Value) -> Result<Value, Error> {
     plain(state, read)
 }
 
-/// Applies the filter `tojson` as chat templates know it: not escaped for HTML, and with the options of Python's
-/// `json.dumps`.
+/// Applies the filter `tojson` as hosts of chat templates define it: without escapes for HTML, and with the options of
+/// Python's `json.dumps`.
 fn to_json(state: &State, value: &Value, options: Kwargs) -> Result<Value, Error> {
     let separators: Option<Vec<String>> = options.get("separators")?;
     let indent: Option<usize> = options.get::<Option<Value>>("indent")?.and_then(|indent| indent.as_usize());
@@ -456,7 +457,7 @@ impl JsonWriter<'_, '_, '_> {
         }
     }
 
-    /// Counts bytes as work before they are made.
+    /// Counts bytes as work before they are written.
     fn pay(&self, bytes: usize) -> Result<(), Error> {
         self.state.consume_fuel((bytes / 16) as u64)
     }

@@ -3,7 +3,7 @@
 use crate::call_writer::{self, CallWriter};
 use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions, Start};
 
-/// The prefix of ids that are not the model's.
+/// The prefix of ids that the call writer makes, to recognise them.
 const ID_PREFIX: &str = "\0";
 
 /// The parts of a turn.
@@ -24,8 +24,7 @@ pub struct SaidCall {
     pub is_whole: bool,
 }
 
-/// Reads a turn from a start, or after a prompt. It is a short text, which a new scanner reads: only memory can fail, or a start that
-/// the dialect does not have. Then there is nothing.
+/// Reads a turn from a start, or after a prompt. Returns `None` if the dialect does not have this start, or without memory.
 pub fn read(dialect: &Dialect, start: Option<Start>, prompt: Option<&str>, turn: &str) -> Option<Said> {
     let mut said = Said::default();
     let mut writer = CallWriter::new(dialect, call_writer::Options::new().id_prefix(ID_PREFIX));
@@ -58,7 +57,7 @@ pub fn read(dialect: &Dialect, start: Option<Start>, prompt: Option<&str>, turn:
     Some(said)
 }
 
-/// Returns how many bytes two texts begin with alike, in whole characters.
+/// Returns the length of the common beginning of two texts, in bytes, up to a whole character.
 pub fn shared_start(one: &str, other: &str) -> usize {
     one.chars().zip(other.chars()).take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
 }

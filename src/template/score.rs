@@ -1,5 +1,5 @@
-//! A score for each dialect: how well it fits a template, by comparing its markers and framing with what the template writes.
-//! Dialects share markers, so this must never choose one by a marker alone if another explains more.
+//! Rates how well each dialect fits a template, by comparing its markers and framing with the text that the template writes.
+//! Dialects share markers, so a dialect must not be chosen for one marker if another dialect explains more.
 
 use memchr::memmem;
 
@@ -14,12 +14,12 @@ pub struct Evidence<'a> {
     pub source: &'a str,
     /// The text that the template writes.
     pub written: &'a str,
-    /// The text that it writes if the model calls a tool. It is empty if that is unknown.
+    /// The text that the template writes for a tool call; empty if it is unknown.
     pub call: &'a str,
     /// The placeholders in `written` for the thought, and for the answer after it.
     pub thought: &'a str,
     pub answer: &'a str,
-    /// The texts that its generation prompt may write by default, and if thinking is requested.
+    /// The texts that the generation prompt may write by default, and if thinking is requested.
     pub prompts: &'a [&'a str],
     pub thinking_prompts: &'a [&'a str],
 }
@@ -41,12 +41,12 @@ impl Candidate {
     }
 }
 
-/// Which markers speak for a dialect.
+/// The markers by which a dialect is recognised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Those of its thinking, or its header.
+    /// The markers of its thinking, or of its header.
     Thinking,
-    /// Those of its calls: for templates of models that do not think.
+    /// The markers of its calls, for templates of models that do not think.
     Calls,
 }
 
@@ -56,7 +56,7 @@ pub struct Scorer<'a> {
     catalogue: &'static Catalogue,
     /// For each text of the table, whether the template has it.
     found: Vec<bool>,
-    /// The tool markers with which its calls begin.
+    /// For each text of the table, whether it is the marker with which the template's calls begin.
     outer: Vec<bool>,
     has_outer: bool,
 }
@@ -76,11 +76,11 @@ impl<'a> Scorer<'a> {
         Ok(scorer)
     }
 
-    /// Finds the first tool marker; of several at one place, the longest. Markers inside a call count little, even if
-    /// it is a marker of another dialect.
+    /// Finds the first tool marker; of several at one place, the longest. Later markers are inside a call and count
+    /// little.
     fn find_outer(&mut self, text: &str) -> bool {
         let table = &self.catalogue.table;
-        // A tag ends with a `>`, which its beginning does not have.
+        // The text of a tag has no `>`, which is counted here.
         let length = |tool: NeedleId| table[tool].text.len() + usize::from(table[tool].is_tag);
         let places =
             self.catalogue.tools[self.by as usize].iter().filter_map(|&tool| Some((place(text, &table[tool])?, tool)));
@@ -92,7 +92,7 @@ impl<'a> Scorer<'a> {
         true
     }
 
-    /// Returns the marker that a call of the template begins with, if the dialect does not have it.
+    /// Returns the marker with which the template's calls begin, if the dialect does not have it.
     pub fn foreign_call(&self, signature: &Signature) -> Option<&'static str> {
         if !self.has_outer || signature.tools.iter().any(|tool| self.outer[*tool]) {
             return None;
@@ -110,11 +110,11 @@ impl<'a> Scorer<'a> {
         needles.iter().any(|needle| self.found[*needle])
     }
 
-    /// Returns the dialect as a candidate with its score, and where generation starts then. Returns `None` if the template has
-    /// nothing of its thinking, or of its calls if these are to speak.
+    /// Returns the dialect as a candidate, with its score and the start of generation. Returns `None` if the template has no
+    /// marker of its thinking, or, for `By::Calls`, of its calls.
     ///
-    /// Markers that the template has count for the dialect, more than framing and the start do. Tool markers that only
-    /// other dialects have count against it.
+    /// Markers in the template raise the score more than framing and the start. Tool markers that only other dialects have
+    /// lower it.
     pub fn score(&self, signature: &'static Signature) -> Option<Candidate> {
         let has_outer = signature.tools.iter().any(|tool| self.outer[*tool]);
         let is_own = signature.own.iter().any(|text| self.evidence.source.contains(text.as_str()));
@@ -136,7 +136,8 @@ impl<'a> Scorer<'a> {
         } else {
             let pairs = || signature.thinking.iter().filter(|pair| self.has_pair(pair));
             let count = pairs().count();
-            // A wrapper that is a token speaks for itself, and so does a text that only this family has.
+            // Without thinking markers in the template, a wrapper that is a token is enough, and so is a text that only this
+            // family has.
             let is_known = is_own && !signature.thinking.is_empty();
             let is_token = |wrapper: &&NeedleId| self.catalogue.table[**wrapper].text.starts_with("<|");
             let mut wrappers = signature.wrappers.iter().filter(is_token);
@@ -149,11 +150,11 @@ impl<'a> Scorer<'a> {
             if pairs().any(|pair| self.prompt_opens(pair)) {
                 start = thinking;
             } else if count == 0 && self.evidence.prompts.iter().all(|prompt| prompt.contains(UNKNOWN)) {
-                // A macro may write the opener.
+                // The opener may be written by a macro, which is not read.
                 start = signature.start;
             }
-            // If a prompt opens the thinking, and closes it again unless thinking is asked for, the family starts in
-            // it.
+            // If the prompt opens the thinking, and closes it only when no thinking is wanted, the family starts in the
+            // thinking.
             let is_like = if pairs().any(|pair| self.prompt_may_open(pair)) { thinking } else { start };
             score += i32::from(is_like == signature.start);
         }
@@ -172,7 +173,7 @@ impl<'a> Scorer<'a> {
         Some(Candidate { signature, start, score, has_all: (has_all(&signature.tools), has_all(&signature.turns)) })
     }
 
-    /// Returns whether two dialects differ in nothing that the template has.
+    /// Returns whether two dialects are the same as far as the template shows.
     pub fn are_alike(&self, one: &Signature, other: &Signature) -> bool {
         let markers = |signature: &'static Signature| {
             let pairs = signature.thinking.iter().flat_map(|pair| pair.open.iter().chain(&pair.close));
@@ -185,7 +186,7 @@ impl<'a> Scorer<'a> {
         let covers = |one, other| {
             let is_covered = |needle: &NeedleId| {
                 markers(other).any(|known| {
-                    // A tag's beginning is also the beginning of its literal.
+                    // A tag in one dialect may be a literal in another, which has the same beginning.
                     let [needle, known] = [*needle, *known].map(|needle| &self.catalogue.table[needle]);
                     needle.text == known.text
                         || known.is_tag && needle.text.starts_with(&known.text)
@@ -221,8 +222,9 @@ impl<'a> Scorer<'a> {
             + self.stands(&pair.after_close, &pair.close, |marker, framing| self.is_between(marker, framing, answer))
     }
 
-    /// Returns 1 if the framing is next to one of the markers and no longer framing is, and -1 if there is other
-    /// framing. Framing between a marker and the thought or the answer says most; elsewhere, empty framing says nothing.
+    /// Returns 1 if this framing, and no longer one, is next to one of the markers, and -1 if there is other framing.
+    /// Framing between a marker and the thought or the answer is the best evidence; elsewhere, empty framing does not
+    /// count.
     fn stands(&self, framing: &Framing, markers: &[NeedleId], is_between: impl Fn(&str, &str) -> Option<bool>) -> i32 {
         let text = |marker: &NeedleId| &*self.catalogue.table[*marker].text;
         let seen = markers.iter().filter_map(|marker| is_between(text(marker), &framing.text));
@@ -236,14 +238,14 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Returns whether this framing is between two texts. Returns `None` if at no place only white space or the framing is
-    /// between them.
+    /// Returns whether this framing is between two texts, or `None` if the texts never occur with only white space or the
+    /// framing between them.
     fn is_between(&self, left: &str, framing: &str, right: &str) -> Option<bool> {
         let mut seen = None;
         let mut from = 0;
         let written = self.evidence.written;
         while let Some(at) = memmem::find(&written.as_bytes()[from..], right.as_bytes()).map(|at| from + at) {
-            // A part of very long white space is enough.
+            // Of very long white space, a part is examined.
             const MOST: usize = 64;
             let before = &written[floor(written, at.saturating_sub(left.len() + framing.len() + MOST))..at];
             if before.strip_suffix(framing).is_some_and(|before| before.ends_with(left)) {

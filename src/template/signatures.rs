@@ -1,5 +1,5 @@
 //! The texts by which a dialect is recognised in a chat template: the markers of its file, each with the framing around
-//! it. The texts of all dialects are in one table, so that each is searched for only once in a template.
+//! it. The texts of all dialects are in one table, so that a template is searched only once for each.
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
@@ -15,11 +15,11 @@ use crate::file_error;
 /// A text of the table, by its index.
 pub type NeedleId = usize;
 
-/// All dialects that models write, in the order of their names, and the table of their texts.
+/// All dialects of models, in the order of their names, and the table of their texts.
 pub struct Catalogue {
     pub families: Vec<Signature>,
     pub table: Vec<Needle>,
-    /// The openers of tool calls, of all dialects of models that think, and of all dialects.
+    /// The openers of tool calls: those of the dialects of models that think, and those of all dialects.
     pub tools: [Vec<NeedleId>; 2],
 }
 
@@ -30,10 +30,10 @@ pub struct Needle {
     pub is_tag: bool,
 }
 
-/// The texts that speak for one dialect.
+/// The texts by which one dialect is recognised.
 pub struct Signature {
     pub name: &'static str,
-    /// Whether models write it that call tools and do not think.
+    /// Whether models that call tools and do not think write this dialect.
     pub calls_alone: bool,
     pub thinking: Vec<MarkerPair>,
     pub tools: Vec<NeedleId>,
@@ -57,15 +57,15 @@ pub struct MarkerPair {
     pub after_close: Framing,
     /// Each opener with the framing before it. Empty if the dialect has no such framing.
     pub before_open: Vec<NeedleId>,
-    /// Both are needed to recognise the dialect: alone they are words, or the beginning of a turn, that any template
-    /// may have.
+    /// Whether both markers are needed to recognise the dialect, because each alone is a word, or the beginning of a
+    /// turn, that any template may have.
     pub both: bool,
 }
 
 /// The framing on one side of the markers.
 pub struct Framing {
     pub text: String,
-    /// Each marker with the framing, and with one line break more.
+    /// Each marker with the framing, and with the framing and one more line break.
     pub with: Vec<[NeedleId; 2]>,
 }
 
@@ -161,7 +161,7 @@ impl Table {
     fn framing(&mut self, markers: &[(String, bool)], text: &str, join: impl Fn(&str, &str) -> String) -> Framing {
         let longer = [text, "\n"].concat();
         let with = markers.iter().map(|(marker, is_tag)| {
-            // The end of a tag is unknown here, and so is what follows it.
+            // The end of a tag is not known here, so only an empty framing after it can be searched for as a tag.
             let alone = *is_tag && text.is_empty();
             [(text, alone), (&longer, false)].map(|(framing, is_tag)| self.add(&join(marker, framing), is_tag))
         });
@@ -169,7 +169,7 @@ impl Table {
     }
 }
 
-/// Returns a span's openers, and which of them are beginnings of tags.
+/// Returns a span's openers, each with whether it is the beginning of a tag.
 fn opens(span: &Span) -> Vec<(String, bool)> {
     let literals = span.open.iter().flatten().map(|open| (open.get_ref().clone(), false));
     let tags = span.tag.iter().flat_map(|tag| &tag.names).map(|name| (["<", name.get_ref()].concat(), true));

@@ -1,6 +1,6 @@
-//! Reads a template's text without running it: what it may write, whatever the messages are, and what its generation
-//! prompt writes if a host sets only the variables that it must set. The text is read once, in time linear in its
-//! length.
+//! Reads a template's text without running it. Finds the texts that it may write for any messages, and the texts that
+//! its generation prompt writes if a host sets only the required variables. The template is read once, in time linear in
+//! its length.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::memory::{Result, append_text, copy_text, push};
 
 /// The most paths through a generation prompt that are followed.
 const MOST_PATHS: usize = 8;
-/// The least number of bytes that are kept of the end of each path.
+/// At least this many bytes at the end of each path are kept.
 const TAIL: usize = 512;
 /// The deepest nesting of branches that are followed as separate paths.
 const DEEPEST: usize = 32;
@@ -18,7 +18,7 @@ const DEEPEST: usize = 32;
 pub struct Source<'a> {
     /// The template, with the escapes of its string literals decoded.
     pub text: Cow<'a, str>,
-    /// The texts of its branches one after the other, whether they are taken or not. U+0000 marks unknown text.
+    /// The texts of all branches, in the order of the template, whether they are taken or not. U+0000 marks unknown text.
     pub written: String,
     /// The texts that the generation prompt may write by default, and if thinking is requested.
     pub prompts: Vec<String>,
@@ -49,7 +49,7 @@ struct Frame {
     taken: Truth,
     /// Whether a branch before it is taken.
     earlier: Truth,
-    /// In a generation prompt: the paths to the block, and those through its branches.
+    /// In a generation prompt: the paths to the block, and the paths through its branches.
     before: Vec<String>,
     through: Vec<String>,
     forks: bool,
@@ -61,12 +61,12 @@ struct Reader<'a> {
     /// The most bytes of a text.
     most: usize,
     frames: Vec<Frame>,
-    /// The number of open blocks that are not taken, and of those of which that is unknown.
+    /// The number of open blocks that are not taken, and of blocks of which that is unknown.
     dead: usize,
     unsure: usize,
     /// The paths through the last generation prompt.
     paths: Vec<String>,
-    /// The number of blocks that are open around it, while it is being read.
+    /// While a generation prompt is being read: the number of blocks around it.
     inside: Option<usize>,
 }
 
@@ -96,12 +96,12 @@ impl<'a> Reader<'a> {
 
     fn run(&mut self, template: &'a str) -> Result<()> {
         let mut rest = template;
-        // The part of the text that the tag before it takes.
+        // The white space of the next text that the previous tag removes.
         let (mut trims, mut ends_line) = (false, false);
         let mut searched = 0;
         while let Some(at) = rest[searched..].find('{').map(|at| searched + at) {
             let Some((tag, after)) = tag(&rest[at..]) else {
-                // The brace is text.
+                // A brace that does not begin a tag is text.
                 searched = at + 1;
                 if is_tag(&rest[at..]) {
                     break;
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         self.text(rest, trims, ends_line, None)
     }
 
-    /// Takes text between two tags, as `trim_blocks` and `lstrip_blocks` leave it.
+    /// Writes the text between two tags, after `trim_blocks` and `lstrip_blocks` have removed white space.
     fn text(&mut self, mut text: &str, trims: bool, ends_line: bool, next: Option<&Tag>) -> Result<()> {
         if trims {
             text = text.trim_start();
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Begins a generation prompt at a branch that may be taken if an answer is asked for. The last one counts.
+    /// Begins a generation prompt at a branch with `add_generation_prompt` in its condition. The last such branch counts.
     fn begin_prompt(&mut self, condition: &str, taken: Truth) -> Result<()> {
         if self.inside.is_some() || self.dead > 0 || taken == Truth::No || !condition.contains("add_generation_prompt")
         {
@@ -280,7 +280,7 @@ impl<'a> Reader<'a> {
         self.enter(last, -1);
         self.enter(taken, 1);
         if self.inside == Some(depth) {
-            // Another branch may ask for an answer too.
+            // The next branch may have another generation prompt.
             self.inside = None;
             let before = std::mem::take(&mut self.paths);
             self.begin_prompt(condition, taken)?;
@@ -317,7 +317,7 @@ fn copies(paths: &[String]) -> Result<Vec<String>> {
     Ok(copies)
 }
 
-/// Adds paths that are not there yet, as long as there is room.
+/// Adds new paths, as long as there is room.
 fn add(paths: &mut Vec<String>, more: Vec<String>) -> Result<()> {
     for path in more {
         if paths.len() < MOST_PATHS && !paths.contains(&path) {
@@ -331,7 +331,8 @@ fn is_tag(text: &str) -> bool {
     matches!(text.as_bytes().get(1), Some(b'%' | b'{' | b'#'))
 }
 
-/// Returns the tag that the text begins with, and what follows it. Returns `None` if it is not a tag, or has no end.
+/// Returns the tag at the beginning of the text, and the rest of the text. Returns `None` if there is no tag, or the tag has no
+/// end.
 fn tag(text: &str) -> Option<(Tag<'_>, &str)> {
     let kind = *text.as_bytes().get(1)?;
     let close = match kind {
@@ -349,7 +350,8 @@ fn tag(text: &str) -> Option<(Tag<'_>, &str)> {
     Some((Tag { kind, body, trims_before, trims_after }, &inside[end + close.len()..]))
 }
 
-/// Returns where a tag closes. A close inside a string literal does not count, nor do the braces of a dictionary.
+/// Returns the end of a tag. Text like a closer in a string literal does not count, and the braces of a dictionary do not
+/// either.
 fn end_of_tag(inside: &str, close: &str) -> Option<usize> {
     let bytes = inside.as_bytes();
     let (mut at, mut braces) = (0, 0usize);

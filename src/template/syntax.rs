@@ -1,14 +1,14 @@
-//! Makes a template's text safe to compile and to run. The compiler calls itself for each operator in an expression and
-//! for each branch after another, so the depth of the syntax is bounded. Dropping a value goes as deep as the value is
-//! nested, so what a namespace keeps goes through a filter that bounds the depth. Tags must begin and end here where
-//! they do for the compiler, whatever is in them.
+//! Makes a template's text safe to compile and to run. The compiler recurses for each operator in an expression and for
+//! each branch after another, so the depth of the syntax is bounded. Dropping a nested value recurses too, so values
+//! that a namespace keeps are filtered to bound their depth. Tags must begin and end here at the same places as in the
+//! compiler.
 
-/// The name of the filter that checks what is assigned. `render` has it.
+/// The name of the filter that checks assigned values. It is defined in `render`.
 pub const FILTER: &str = "aside_plain";
 
-/// Returns the template with its assignments filtered, and without the tags that mark what a model is trained on
+/// Returns the template with a filter on its assignments, and without the tags that mark text for training
 /// (`generation`). Returns `None` if a tag has more than `most` operators, subscripts, calls and filters, or the
-/// template more branches.
+/// template has more branches.
 pub fn prepare(template: &str, most: usize) -> Option<String> {
     let bytes = template.as_bytes();
     let mut prepared = Vec::with_capacity(bytes.len() + bytes.len() / 8);
@@ -59,12 +59,12 @@ pub fn prepare(template: &str, most: usize) -> Option<String> {
             (b"generation", _) => replace(inside, end, &[" if true "]),
             (b"endgeneration", _) => replace(inside, end, &[" endif "]),
             (body, assigns) if body.starts_with(b"set") => match assigns {
-                // Only what outlives a round of a loop can get deep: an attribute of a namespace.
+                // Only an attribute of a namespace outlives a round of a loop, so only there can values become deep.
                 Some(assigns) if bytes[inside..assigns].contains(&b'.') => {
                     replace(assigns, assigns, &[" (("]);
                     replace(end, end, &[") | ", FILTER, ") "]);
                 }
-                // The result of a filter on a block is not checked anywhere else.
+                // A filter on a block is refused, because its result would not be checked.
                 None if body.contains(&b'|') => return None,
                 _ => {}
             },
@@ -72,7 +72,7 @@ pub fn prepare(template: &str, most: usize) -> Option<String> {
         }
     }
     prepared.extend_from_slice(&bytes[copied..]);
-    // The inserted texts are between whole characters.
+    // The texts are inserted between whole characters, so the result is UTF-8.
     String::from_utf8(prepared).ok()
 }
 
@@ -80,7 +80,7 @@ fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     Some(from + memchr::memmem::find(bytes.get(from..)?, what)?)
 }
 
-/// Returns the end of a tag that has only this word.
+/// Returns the end of a tag that consists of this word.
 fn basic_tag(bytes: &[u8], at: usize, word: &[u8]) -> Option<usize> {
     let space = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let mut at = space(at);
@@ -107,14 +107,14 @@ struct Tag<'a> {
     at: usize,
     operators: usize,
     branches: usize,
-    /// Where the assigned expression begins, after the first `=`.
+    /// The beginning of the assigned expression, after the first `=`.
     assigns: Option<usize>,
-    /// Where the inside of the tag ends. `None` if the tag has no end.
+    /// The end of the tag's inside; `None` if the tag has no end.
     ends: Option<usize>,
 }
 
 impl Tag<'_> {
-    /// Reads to the end of the tag, which is not inside a string or brackets.
+    /// Reads to the end of the tag, outside strings and brackets.
     fn read(&mut self, close: &[u8]) {
         let mut open = 0isize;
         while let Some(&byte) = self.bytes.get(self.at) {

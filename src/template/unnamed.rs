@@ -1,5 +1,5 @@
-//! The markers of a template that the dialect found for it lacks: a family that nobody knows may share its calls, or its role lines,
-//! with one that is known. Its markers would then be text, in silence.
+//! Finds markers of a template that are missing from the dialect that was found. An unknown family may share calls or role
+//! lines with a known family; without this check, its other markers would silently be text.
 
 use memchr::memmem;
 
@@ -8,13 +8,13 @@ use super::score::Evidence;
 use super::signatures::{Catalogue, NeedleId, Signature};
 use super::value::UNKNOWN;
 
-/// The most bytes between a role line and the content, or after the role line of a prompt, that are examined.
+/// The most bytes that are examined between a role line and the content, or after the role line of a prompt.
 const MOST: usize = 256;
 
-/// Returns a sign that the template is of a family without a dialect: a marker at the beginning of an answer, or one at which the
-/// template splits answers, that the dialect lacks; the opener of a call, if the dialect has no calls; or the role line of another
-/// family. `call` is the marker with which the template's calls begin, unless it is one of the dialect's. `has` says whether the
-/// template has a text of the catalogue.
+/// Returns a sign that the template belongs to a family without a dialect: a marker that the dialect lacks, at the beginning of
+/// an answer or where the template splits answers; the opener of a call, if the dialect has no calls; or the role line of
+/// another family. `call` is the marker with which the template's calls begin, unless the dialect has it. `has` returns whether
+/// the template has a text of the catalogue.
 pub fn unnamed<'e>(
     signature: &Signature,
     catalogue: &'static Catalogue,
@@ -25,7 +25,7 @@ pub fn unnamed<'e>(
 where
     'static: 'e,
 {
-    // A header has keys and values, which are not markers of a dialect.
+    // The keys and values in headers look like markers, so they are not examined.
     if signature.header.is_some() {
         return None;
     }
@@ -49,7 +49,7 @@ impl Known<'_> {
         &self.catalogue.table[needle].text
     }
 
-    /// Returns the text after the last role line of the dialect, if the text has one.
+    /// Returns the text after the last role line of the dialect.
     fn after_role<'t>(&self, text: &'t str) -> Option<&'t str> {
         let ends = self.signature.turns.iter().filter_map(|turn| {
             let turn = self.text(*turn);
@@ -58,7 +58,8 @@ impl Known<'_> {
         ends.max().map(|end| &text[end..])
     }
 
-    /// Returns the first marker that is none of the dialect's. The text after an opener of the thinking is a thought.
+    /// Returns the first marker that the dialect lacks. The search ends at an opener of the thinking, after which the text is a
+    /// thought.
     fn first_unknown<'t>(&self, text: &'t str) -> Option<&'t str> {
         let len = text.len().min(MOST);
         let text = &text[..(0..=len).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)];
@@ -72,7 +73,7 @@ impl Known<'_> {
     fn has(&self, marker: &str) -> bool {
         let signature = self.signature;
         let pairs = signature.thinking.iter().flat_map(|pair| pair.open.iter().chain(&pair.close));
-        // Texts that only the family's templates have are tokens of its turns.
+        // Texts that only the family's templates have are tokens of its turns, not unknown markers.
         if signature.own.iter().any(|own| own.contains(marker)) {
             return true;
         }
@@ -83,8 +84,8 @@ impl Known<'_> {
         })
     }
 
-    /// Looks between the model's role line and the text of a message, in a turn that was rendered. A template that was only read
-    /// has its branches one after the other.
+    /// Looks for an unknown marker between the model's role line and the text of a message, in a rendered turn. Without
+    /// rendering, the text has all branches in succession, which says nothing about the order.
     fn before_content<'e>(&self, evidence: &Evidence<'e>) -> Option<&'e str> {
         let Evidence { written, thought, answer, .. } = *evidence;
         let end = [thought, answer]
@@ -95,8 +96,8 @@ impl Known<'_> {
         self.first_unknown(self.after_role(&written[..end])?)
     }
 
-    /// Returns the role line of a prompt if the template has nothing of the dialect but the tags of its thinking, which many
-    /// families have.
+    /// Returns the role line of a prompt, if the template has nothing of the dialect except the thinking tags, which many
+    /// families share.
     fn role_of_another<'e>(&self, evidence: &Evidence<'e>, has: impl Fn(NeedleId) -> bool) -> Option<&'e str> {
         let Signature { turns, tools, wrappers, own, .. } = self.signature;
         let has_own = turns.iter().chain(tools).chain(wrappers).any(|needle| has(*needle))
@@ -114,7 +115,7 @@ impl Known<'_> {
         (role.len() <= MOST).then_some(role)
     }
 
-    /// Looks for a closer at which the template splits, where it has no closer of the dialect's thinking.
+    /// Looks for a closer at which the template splits texts, if the template has no closer of the dialect's thinking.
     fn split<'e>(&self, source: &'e str) -> Option<&'e str> {
         let mut closers = self.signature.thinking.iter().flat_map(|pair| &pair.close).map(|close| self.text(*close));
         if closers.any(|close| source.contains(close)) {

@@ -1,5 +1,5 @@
-//! The values of a template's expressions, as far as they are known: what is true of one, whether two are the same, and texts
-//! of bounded length that may have unknown parts. How an expression comes to its value is not known here.
+//! The values of a template's expressions, as far as they are known: their truth, their equality, and texts of bounded length
+//! that may have unknown parts. Expressions are evaluated elsewhere.
 
 use std::borrow::Cow;
 
@@ -69,7 +69,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// Returns whether two values are the same. Unknown if either is unknown.
+    /// Returns whether two values are equal. The answer is unknown if either value is.
     pub fn equals(&self, other: &Value) -> Truth {
         match (self, other) {
             (Value::Text(one), Value::Text(two)) if is_known(one) && is_known(two) => Truth::from(one == two),

@@ -1,6 +1,6 @@
-//! The channels of a stream's tokens, asked by their ids. An engine decides by ids where a grammar begins to hold and how long the
-//! thinking was, and shows text to its client: both must say the same, so the ids are read by the scanner that reads the text.
-//! Here is only what it takes to know which token each event has. Above the scanner, which knows no vocabulary.
+//! Finds the channels of a stream's tokens by their ids. An inference engine decides by ids where a grammar applies and how
+//! long the thinking was, and sends text to its client. Both must agree, so the ids are turned into text, which a scanner
+//! reads. This room, above the scanner, only finds the tokens of each event.
 
 mod vocabulary;
 
@@ -24,7 +24,7 @@ pub use vocabulary::{TokenBytes, Vocabulary};
 pub enum Role {
     /// Text of the channel. Everything between the markers of a tool call is text.
     Text,
-    /// It begins a marker, which opens or closes a span of the channel.
+    /// The token begins a marker, which opens or closes a span of the channel.
     Marker,
     /// White space or a marker that is removed.
     Framing,
@@ -38,10 +38,10 @@ impl Role {
     }
 }
 
-/// The state of one stream's token ids: which channel each token belongs to, whether the thinking has ended and where.
+/// The state of one stream's token ids: the channel of each token, and whether and where the thinking has ended.
 ///
-/// All answers are those of a [`Scanner`] that is fed the tokens' text. A token belongs where its first byte is. It takes time in
-/// proportion to the ids.
+/// All answers are the same as those of a [`Scanner`] that is fed the tokens' text. A token belongs to the channel of its first
+/// byte. The time is proportional to the number of ids.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -69,10 +69,10 @@ pub struct TokenState {
     fed: u64,
 }
 
-/// A decision that an event makes about tokens.
+/// A decision about tokens that an event leads to.
 enum Decided {
     Token(Channel, Role),
-    /// All content so far was thinking, or the other way round: the channel that it was.
+    /// All content so far was thinking, or all thinking was content. This is the right channel.
     Reclassified(Channel),
 }
 
@@ -89,22 +89,22 @@ impl Decided {
 struct Reading {
     /// The tokens that are in no event yet: their ids, and the offsets of their first bytes.
     waiting: VecDeque<(u64, u32)>,
-    /// The thinking that is open.
+    /// The number of open thinking spans.
     depth: u32,
     has_ended: bool,
-    /// All so far was thinking, and the closer that says so comes next.
+    /// Whether all content so far was reclassified as thinking, and the closer that shows it is the next event.
     is_closing: bool,
-    /// The ids after the end of the thinking, or of the content before any, those that wait excluded.
+    /// The ids after the end of the thinking, or of the content if there was no thinking so far, without the waiting ones.
     content: Vec<u32>,
     counts: [u64; 4],
 }
 
 impl TokenState {
-    /// Makes the state of a stream that comes after the ids of a prompt. `start` says what is open at the first token if there
-    /// is no prompt, or `None` for the dialect's own start.
+    /// Makes the state of a stream that follows the ids of a prompt. `start` is the span that is open at the first token if
+    /// there is no prompt; with `None`, the dialect decides.
     ///
-    /// A prompt is read after its last turn marker, as [`Scanner::start_from_prompt`] reads it. Ids without such a marker
-    /// are read as the beginning of the answer, from `start` on. A thinking that is closed there has ended.
+    /// A prompt is read after its last turn marker, as by [`Scanner::start_from_prompt`]. Ids without such a marker are read
+    /// as the beginning of the answer, from `start` on. If thinking is closed in them, it has ended.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl TokenState {
         if turn.len() < text.len() {
             scanner.start_from_prompt(&text)?;
         } else {
-            // The text begins in the model's turn.
+            // The ids have no turn marker, so their text is part of the model's turn.
             scanner.feed(turn, |event| reading.take(&event, &mut |_| ()))?;
             fed = turn.len() as u64;
         }
@@ -135,8 +135,8 @@ impl TokenState {
         Ok(TokenState { scanner, vocabulary, reading, fed })
     }
 
-    /// Reads the next ids of the stream. Calls `on_token` for each token about which all is decided now, in the order of the
-    /// stream: these may be fewer tokens, or more, than were pushed.
+    /// Reads the next ids of the stream. Calls `on_token` for each token that is decided now, in the order of the stream. These
+    /// may be fewer tokens than were pushed, or more.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl TokenState {
             *fed += u64::from(len);
             tokens.extend(is_special.map(|special| if special { Token::special(len) } else { Token::text(len) }));
         }
-        // The content has capacity for all tokens that may become content.
+        // Make room for all tokens that may become content.
         reading.content.try_reserve(reading.waiting.len())?;
         let mut take = |event: Event<'_>| reading.take(&event, on_decided);
         if tokens.is_empty() {
@@ -167,13 +167,13 @@ impl TokenState {
             scanner.feed_tokens(&text, &tokens, &mut take)
         }?;
         if scanner.has_closed() && !reading.has_ended && reading.depth == 0 {
-            // A closer that had nothing to close.
+            // A closer has arrived without open thinking.
             reading.has_ended = true;
         }
         Ok(())
     }
 
-    /// Ends the stream: decides what was undecided. Ids that are pushed after that begin another stream, at the dialect's start.
+    /// Ends the stream and decides all tokens. Ids that are pushed after that begin another stream, at the dialect's start.
     ///
     /// # Errors
     ///
@@ -186,15 +186,15 @@ impl TokenState {
         let TokenState { scanner, reading, fed, .. } = self;
         let channel = scanner.channel();
         scanner.finish(|event| reading.take(&event, on_decided))?;
-        // Tokens without bytes.
+        // Only tokens without bytes are left.
         reading.settle(u64::MAX, channel, Role::Framing, on_decided);
         *fed = 0;
         Ok(())
     }
 
-    /// Returns the channel and role of each of these ids, read as the rest of the stream, to its end. The state stays as it is. If a
-    /// closer without an opener makes thinking of all content before it, the ids before it are thinking here. This is for rollouts and
-    /// training.
+    /// Returns the channel and role of each of these ids, read as the rest of the stream up to its end. The state does not
+    /// change. If a closer without an opener shows that all content before it was thinking, the ids before it are reported as
+    /// thinking. This is for rollouts and training.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -213,7 +213,7 @@ impl TokenState {
     /// [`Error::OutOfMemory`].
     pub fn channels(&self, ids: &[u32]) -> Result<Vec<(Channel, Role)>, Error> {
         let mut copy = self.try_clone()?;
-        // Those that were pushed before and are not decided yet.
+        // The number of earlier ids that are not decided yet.
         let before = copy.reading.waiting.len();
         let mut found: Vec<(Channel, Role)> = Vec::new();
         found.try_reserve_exact(before + ids.len())?;
@@ -229,15 +229,16 @@ impl TokenState {
         Ok(found)
     }
 
-    /// Returns whether the thinking has ended, however long ago, and no other one is open: by a closer in the prompt or in what was
-    /// pushed, by what ends it without one, or because the model has begun to answer or to call a tool without it.
+    /// Returns whether the thinking has ended, at any time, and no thinking is open. It ends by a closer in the prompt or the
+    /// stream, by a marker that ends it without a closer, or when the model begins to answer or to call a tool without
+    /// thinking.
     #[must_use]
     pub fn has_ended_thinking(&self) -> bool {
         self.reading.has_ended && self.reading.depth == 0
     }
 
-    /// Returns the index, among ids that may come next, of the one with which the thinking has ended. The state stays as it
-    /// is. This is for tokens that are only proposed.
+    /// Returns the index, among proposed next ids, of the id with which the thinking ends. The state does not change. This is
+    /// for speculative decoding.
     ///
     /// # Errors
     ///
@@ -254,14 +255,15 @@ impl TokenState {
     }
 
     /// Returns the ids that were pushed since the thinking has ended: those after its closer, or from the token on that ended
-    /// it without one; if there was no thinking, the answer from its beginning. There are none while it has not ended.
+    /// it without a closer. If there was no thinking, these are all ids of the answer. While the thinking has not ended, there
+    /// are none.
     pub fn content_ids(&self) -> impl Iterator<Item = u32> + '_ {
         let is_content = self.has_ended_thinking();
         let ids = self.reading.content.iter().copied().chain(self.reading.waiting.iter().map(|&(_, id)| id));
         ids.take_while(move |_| is_content)
     }
 
-    /// Returns the number of the tokens that are decided are text of a channel.
+    /// Returns the number of decided tokens that are text of a channel.
     #[must_use]
     pub fn count(&self, channel: Channel) -> u64 {
         self.reading.counts[channel as usize]
@@ -315,7 +317,7 @@ impl Reading {
             Kind::Text if event.channel == Channel::Content && self.depth == 0 && !self.has_ended => {
                 self.has_ended = !is_blank(event.bytes);
             }
-            // Blanks alone came before a marker that is removed.
+            // Before this removed marker there were only blanks, which are not content.
             Kind::Framing if !self.has_ended && !is_blank(event.bytes) => self.content.clear(),
             _ => {}
         }
@@ -336,7 +338,7 @@ impl Reading {
         }
     }
 
-    /// Begins the content with the first token that is not settled.
+    /// Ends the thinking: the content begins with the first token that is not decided.
     fn end(&mut self) {
         self.has_ended = true;
         self.content.clear();
@@ -369,8 +371,9 @@ fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(u8::is_ascii_whitespace)
 }
 
-/// Returns whether the thinking of a turn has ended where a prompt, which has written this of the turn, stops. A closer without an
-/// opener ends the one that the model would have begun. If the host starts in the content, there is none.
+/// Returns whether the thinking has ended at the end of a prompt, which has this beginning of the model's turn. A closer
+/// without an opener counts, because it means that the model must not think. With a start in the content, the thinking has
+/// ended from the beginning.
 fn ends_thinking(dialect: &Dialect, turn: &[u8], start: Option<Start>) -> Result<bool, Error> {
     let with = |start| Scanner::with_options(dialect, &ScannerOptions::new().start(start));
     let scanner = match with(start.or(Some(Start::Channel(Channel::Thinking)))) {

@@ -1,9 +1,10 @@
-//! The texts of a tokenizer's tokens. A single token is decoded to bytes and not to text, because a character may begin in one
-//! token and end in the next: the bytes of a list of tokens, joined, are what the tokenizer decodes.
+//! The texts of a tokenizer's tokens. A token is decoded to bytes and not to text, because a character may begin in one token
+//! and end in the next. The joined bytes of several tokens are the text that the tokenizer decodes.
 
 use std::sync::OnceLock;
 
-/// Where a [`TokenState`](super::TokenState) reads what a token is: a [`Vocabulary`], or a host's own tokenizer.
+/// The source from which a [`TokenState`](super::TokenState) gets the bytes of tokens: a [`Vocabulary`], or a host's own
+/// tokenizer.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -26,8 +27,9 @@ use std::sync::OnceLock;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait TokenBytes: Send + Sync {
-    /// Appends the bytes of a token, none if it is not known. Returns whether the token is special, or `None` if nobody knows
-    /// which tokens are: a marker then counts wherever its text is. One of the two answers must hold for all tokens.
+    /// Appends the bytes of a token, or nothing if the token is unknown. Returns whether the token is special, or `None` if it
+    /// is not known which tokens are special: then a marker counts wherever its text is. `None` must be returned either for all
+    /// tokens or for none.
     fn read(&self, id: u32, bytes: &mut Vec<u8>) -> Option<bool>;
 }
 
@@ -55,14 +57,14 @@ impl TokenBytes for Vocabulary {
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     bytes: Vec<u8>,
-    /// For each token where its bytes end.
+    /// For each token, the end of its bytes.
     ends: Vec<usize>,
     special: Vec<bool>,
 }
 
 impl Vocabulary {
-    /// Makes a vocabulary from the bytes of each token, in the order of the ids, and whether the token is special: one of the
-    /// tokenizer's added tokens. Such a token alone may be a marker.
+    /// Makes a vocabulary from the bytes of each token, in the order of the ids, and whether the token is special, which means
+    /// one of the tokenizer's added tokens. Markers that are special tokens count only as such tokens.
     pub fn new<B: AsRef<[u8]>>(tokens: impl IntoIterator<Item = (B, bool)>) -> Vocabulary {
         let mut vocabulary = Vocabulary::default();
         for (bytes, is_special) in tokens {
@@ -74,7 +76,7 @@ impl Vocabulary {
     }
 
     /// Makes the vocabulary of a byte-level tokenizer, which writes each byte as a printable character (GPT-2, Llama 3, Qwen).
-    /// A special token is its own text; so is any other with a character that means no byte.
+    /// A special token stays as it is, and so does any token with a character that does not represent a byte.
     pub fn byte_level<T: AsRef<str>>(tokens: impl IntoIterator<Item = (T, bool)>) -> Vocabulary {
         Vocabulary::decoded(tokens, |token| {
             let table = byte_table();
@@ -83,8 +85,8 @@ impl Vocabulary {
     }
 
     /// Makes the vocabulary of a tokenizer that writes blanks as `▁` and has tokens like `<0x0A>` for single bytes
-    /// (SentencePiece: Llama 2, Gemma, Mistral). A special token is its own text. The blank that such a tokenizer removes
-    /// before the first token of a text is kept.
+    /// (SentencePiece: Llama 2, Gemma, Mistral). A special token stays as it is. The blank before the first token of a text,
+    /// which such a tokenizer removes, is kept.
     pub fn byte_fallback<T: AsRef<str>>(tokens: impl IntoIterator<Item = (T, bool)>) -> Vocabulary {
         Vocabulary::decoded(tokens, |token| {
             let byte = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>')).filter(|hex| hex.len() == 2);
@@ -106,7 +108,7 @@ impl Vocabulary {
         }))
     }
 
-    /// Forgets which tokens are special. A marker then counts wherever its text is, as for a host that has the text alone
+    /// Forgets which tokens are special. A marker then counts wherever its text is, as for a host that has only text
     /// ([`Scanner::feed`](crate::Scanner::feed)).
     #[must_use]
     pub fn without_special(mut self) -> Vocabulary {
@@ -114,13 +116,13 @@ impl Vocabulary {
         self
     }
 
-    /// Returns the number of ids that it has.
+    /// Returns the number of ids in the vocabulary.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns whether it has no token.
+    /// Returns whether the vocabulary has no token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -142,8 +144,8 @@ impl Vocabulary {
     }
 }
 
-/// Returns, for each character up to U+0143, the byte that it means: printable bytes are written as themselves, the others as
-/// U+0100 and the characters that follow it.
+/// Returns, for each character up to U+0143, the byte that it represents: printable bytes are written as themselves, the others
+/// as the characters from U+0100 on.
 fn byte_table() -> &'static [Option<u8>; 0x144] {
     static TABLE: OnceLock<[Option<u8>; 0x144]> = OnceLock::new();
     TABLE.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! The calls of an example, as `aside check` compares them: the client's result, and the scanner's events, which no cut may
-//! change.
+//! Reads the calls of an example for `aside check`: the client's result, and the scanner's events, which must not depend on
+//! cuts.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -14,15 +14,15 @@ use super::dialect::What;
 /// The prefix of ids that the writer makes, so that they differ from those in an example.
 const ID_PREFIX: &str = "\0";
 
-/// A call as an example writes it, and as a client gets it.
+/// A call in the form of examples, for the expected calls and the client's.
 #[derive(Deserialize, Clone, PartialEq, Debug)]
 pub struct Call {
     pub name: String,
     /// JSON text, perhaps incomplete.
     pub arguments: String,
-    /// The model's own.
+    /// The id, if the model wrote one.
     pub id: Option<String>,
-    /// Only of a call that is not whole.
+    /// The cause of the end, for a call that is not whole.
     pub cause: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl Call {
         format!("{} {}{id}{cause}", self.name, self.arguments)
     }
 
-    /// Compares the arguments of a whole call as JSON, those of any other as text.
+    /// Compares two calls: the arguments as JSON if the call is whole, otherwise as text.
     fn is_same(&self, other: &Call) -> bool {
         let json = |call: &Call| serde_json::from_str::<serde_json::Value>(&call.arguments).ok();
         let have_same_arguments = match (&self.cause, json(self), json(other)) {
@@ -51,11 +51,11 @@ pub struct Called {
     pub calls: Vec<Call>,
     pub thinking: Vec<u8>,
     pub values: Vec<Vec<u8>>,
-    /// Each with its channel and bytes; text, framing and values joined.
+    /// The events with their channels and bytes. Neighbouring text, framing and values are joined.
     events: Vec<(What, Channel, Vec<u8>)>,
 }
 
-/// Feeds the chunks to a scanner that reports calls, and its events to a call writer.
+/// Feeds the chunks to a scanner that reports calls, and the scanner's events to a call writer.
 pub fn run(
     dialect: &Dialect,
     start: Option<Start>,
@@ -96,7 +96,7 @@ fn called_by(calls: &mut Vec<Call>, delta: &call_writer::CallDelta<'_>) {
 }
 
 impl Called {
-    /// Returns whether content that is not blank comes after the end of a call.
+    /// Returns whether content that is not blank follows a call.
     pub fn has_text_after_a_call(&self) -> bool {
         let after = self.events.iter().skip_while(|(what, ..)| !what.is_call_end());
         after.into_iter().any(|(what, channel, bytes)| {
@@ -133,7 +133,7 @@ impl Called {
         self.events.push((what, event.channel, event.bytes.to_vec()));
     }
 
-    /// Compares the calls with an example's. A fault has a line for each of the two.
+    /// Compares the calls with those of an example. Each difference has two lines, for the expected and the actual call.
     pub fn differences(&self, wanted: &[Call]) -> String {
         let mut faults = String::new();
         if wanted.len() != self.calls.len() || !wanted.iter().zip(&self.calls).all(|(one, other)| one.is_same(other)) {

@@ -1,4 +1,4 @@
-//! Runs the examples of a dialect file, whole and cut everywhere, as the project's own tests do with those that are built in.
+//! Runs the examples of a dialect file, whole and cut everywhere, as the project's tests do for built-in dialects.
 
 use std::{
     fmt::{self, Write},
@@ -14,11 +14,11 @@ use super::{
     kinds,
 };
 
-/// Texts up to this length are cut into three too. There are as many ways as the square of the length.
+/// Texts up to this length are also cut in three. The number of ways grows with the square of the length.
 const SHORT: usize = 128;
 
-/// About as many bytes are fed in all for a file, however many examples it has and however long they are, but each example is fed at
-/// least `LEAST` times.
+/// The approximate number of bytes that are fed in all for a file, whatever its examples. But each example is fed at least
+/// `LEAST` times.
 const WORK: usize = 16 << 20;
 const LEAST: usize = 16;
 
@@ -87,16 +87,16 @@ impl fmt::Debug for Thought {
 /// The outcome of one way to cut a text.
 #[derive(PartialEq)]
 struct Outcome {
-    /// By channel.
+    /// The text of each channel.
     texts: [Vec<u8>; 4],
     thoughts: Vec<aside::Thought>,
     attributes: Vec<(String, String)>,
     causes: Vec<&'static str>,
-    /// The events of the text, with joined text.
+    /// The events of the text. Neighbouring text is joined.
     events: Vec<(What, Channel, u64, usize)>,
 }
 
-/// The kind of an event with its numbers: cheaper to compare than the kind itself, whose texts are compared elsewhere.
+/// The kind of an event with its numbers. It is cheaper to compare than the kind itself, whose texts are compared elsewhere.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct What(&'static str, [u64; 3]);
 
@@ -133,7 +133,7 @@ impl What {
     }
 }
 
-/// Returns the report, and whether all is well. A file that is not a dialect is an error.
+/// Returns the report, and whether there are no faults. A file that is not a dialect is an error.
 pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
     let dialect = Dialect::load(text).map_err(|error| format!("{name}: {error}"))?;
     let file: File = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
@@ -177,7 +177,7 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
     Ok((report, wrong == 0))
 }
 
-/// Returns the calls of an example, the same however the text is cut, or what is not as the example says, in lines.
+/// Returns the calls of an example, if they are the same for every cut and the example's, or the differences as lines.
 fn called(dialect: &Dialect, example: &Example, runs: usize) -> Result<Called, String> {
     let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
     let tools = match &example.tools {
@@ -203,10 +203,10 @@ fn called(dialect: &Dialect, example: &Example, runs: usize) -> Result<Called, S
     Ok(whole)
 }
 
-/// Returns the differences from the example, in lines; none if there are none.
+/// Returns the differences from the example as lines, or an empty text.
 fn faults(dialect: &Dialect, example: &Example, runs: usize) -> String {
     let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
-    // All of the thoughts are kept, however long.
+    // Thoughts of any length are kept whole.
     let options = ScannerOptions::new().start(start).collect(usize::MAX);
     let mut scanner = match Scanner::with_options(dialect, &options) {
         Ok(scanner) => scanner,
@@ -221,7 +221,7 @@ fn faults(dialect: &Dialect, example: &Example, runs: usize) -> String {
     if !faults.is_empty() {
         return faults;
     }
-    // More thoughts than a scanner keeps in one call: they depend on the calls, and are not compared.
+    // If there are more thoughts than a scanner keeps, the kept ones depend on the cuts, so they are not compared.
     if scanner.lost_thoughts() > 0
         && let Ok(without) = Scanner::with_options(dialect, &ScannerOptions::new().start(start))
     {
@@ -242,8 +242,8 @@ fn faults(dialect: &Dialect, example: &Example, runs: usize) -> String {
     String::new()
 }
 
-/// Returns ways to cut a text, each with its description and its chunks: those of [`twos`], and of a short text every way to cut it in three, if these
-/// are at most `runs`.
+/// Returns ways to cut a text, each with its description and its chunks: the ways of [`twos`], and, for a short text, every way
+/// to cut it in three, if these are at most `runs`.
 fn cuts(text: &[u8], runs: usize) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
     let is_short = text.len() <= SHORT && text.len().pow(2) / 2 <= runs;
     let short = if is_short { text.len() } else { 0 };
@@ -256,8 +256,8 @@ fn cuts(text: &[u8], runs: usize) -> impl Iterator<Item = (String, Vec<&[u8]>)> 
     twos(text, runs).chain(threes)
 }
 
-/// Returns every way to cut a text in two, and the text byte by byte. If these are more than `runs`, several cuts are made in one run, as
-/// far from each other as they can be: a text is still cut after each of its bytes.
+/// Returns every way to cut a text in two, and the text byte by byte. If there are more than `runs`, several cuts, far from
+/// each other, are made in one run, so that a text is still cut after each of its bytes.
 fn twos(text: &[u8], runs: usize) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
     let twos = (1..text.len().min(runs + 1)).map(move |first| {
         let (begin, rest) = text.split_at(first);
@@ -268,7 +268,7 @@ fn twos(text: &[u8], runs: usize) -> impl Iterator<Item = (String, Vec<&[u8]>)> 
     twos.chain([("byte by byte".to_owned(), text.chunks(1).collect())])
 }
 
-/// Compares the example's keys with the output. A fault has a line for each of the two.
+/// Compares the example's keys with the output. Each difference has two lines, for the expected and the actual value.
 fn differences(example: &Example, outcome: &Outcome) -> String {
     let mut faults = String::new();
     let mut compare = |key: &str, wanted: String, got: String| {
@@ -278,7 +278,7 @@ fn differences(example: &Example, outcome: &Outcome) -> String {
     };
     let channels = [&example.content, &example.thinking, &example.narration, &example.tool];
     for (channel, wanted) in Channel::ALL.into_iter().zip(channels) {
-        // The input is valid UTF-8, so the outcome is.
+        // The input is valid UTF-8, so the outcome is valid too.
         let got = String::from_utf8_lossy(&outcome.texts[channel as usize]);
         compare(channel.as_str(), format!("{wanted:?}"), format!("{got:?}"));
     }
@@ -298,7 +298,7 @@ fn differences(example: &Example, outcome: &Outcome) -> String {
     faults
 }
 
-/// Writes a thought as an example does. `typed` adds its type and confidence.
+/// Writes a thought in the form of examples. `typed` adds its type and confidence.
 fn shown(thought: &aside::Thought, typed: bool) -> Thought {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match typed {
@@ -365,7 +365,7 @@ impl Outcome {
 mod tests {
     use super::{LEAST, twos};
 
-    /// Checks that a text is cut after each of its bytes, however long it is, and how much that costs.
+    /// Checks that a text of any length is cut after each of its bytes, and at a limited cost.
     #[test]
     fn every_text_is_cut_after_each_byte() {
         for length in [0, 1, 2, LEAST, LEAST + 1, LEAST + 2, 1000] {

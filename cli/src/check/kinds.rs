@@ -1,5 +1,5 @@
-//! The kinds of examples that a file with tables of calls should have: a correct call exercises little of the table that it is
-//! read by. The file's spans and tables say which of these kinds are possible.
+//! The kinds of examples that a file with tables of calls should have, since a correct call tests only a small part of its
+//! table. The file's spans and tables decide which of these kinds are possible.
 
 use serde::Deserialize;
 
@@ -41,10 +41,10 @@ struct Table {
 /// The markers of calls that a file has.
 pub struct Markers {
     openers: Vec<String>,
-    /// Those that can be inside a value without ending it.
+    /// The closers that can be inside a value without ending it.
     closers: Vec<String>,
     has_thinking: bool,
-    /// A span of calls has a closer, so that text may follow it.
+    /// Whether a span of calls has a closer, so that text may follow the span.
     may_text_follow: bool,
 }
 
@@ -78,7 +78,7 @@ impl Markers {
         has_tables.then_some(markers)
     }
 
-    /// Returns the kinds of calls that none of the examples shows.
+    /// Returns the kinds of calls that are in none of the examples.
     pub fn missing(&self, examples: &[Called]) -> Vec<&'static str> {
         let any_call = |is: fn(&Call) -> bool| examples.iter().flat_map(|example| &example.calls).any(is);
         let has = |bytes: &[u8], marker: &String| bytes.windows(marker.len()).any(|window| window == marker.as_bytes());
@@ -112,8 +112,8 @@ impl Call {
 }
 
 impl Table {
-    /// Returns whether a value that is read by this table may hold a closer of the span: between tags not one that has the
-    /// value's own in it, in a JSON string not one with a line break.
+    /// Returns whether a value of this table may contain this closer of the span. Between tags, the closer must not contain the
+    /// value's closer; in a JSON string, it must not have a line break.
     fn holds(&self, closer: &str) -> bool {
         match self.body.as_str() {
             "tags" => {

@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     Ok(code)
 }
 
-/// Compares a dialect with a chat template. Returns whether they fit.
+/// Compares a dialect with a chat template. Returns whether there are no differences.
 #[cfg(feature = "templates")]
 fn has_turns_of(file: &Path, template: &Path) -> Result<bool, Stop> {
     let dialect = aside::Dialect::load(&read_text(file)?).map_err(|error| Stop::in_file(file, error))?;
@@ -71,7 +71,7 @@ fn has_turns_of(file: &Path, template: &Path) -> Result<bool, Stop> {
     Ok(found.is_empty())
 }
 
-/// Checks a file. Returns whether all is as it says.
+/// Checks a file. Returns whether its examples or tests pass.
 fn one(file: &Path) -> Result<bool, Stop> {
     let (name, text) = (file.display().to_string(), read_text(file)?);
     let is_filter = toml::from_str::<toml::Table>(&text).is_ok_and(|table| table.contains_key("id"));
@@ -87,7 +87,7 @@ fn one(file: &Path) -> Result<bool, Stop> {
             Err(error) => (format!("{name}: {error}\n"), false),
         },
         false => dialect::check(&name, &text).map_err(|error| {
-            // A file of another kind has errors of a dialect file everywhere.
+            // If the file is of another kind, that is reported instead of the many errors that it has as a dialect file.
             kind_of(&text).map_or(Stop::Failed(error), |what| Stop::in_file(file, what))
         })?,
     };

@@ -1,17 +1,17 @@
-//! Looks for calls that the dialect does not read: openers of other dialects' calls, in what is text for it.
+//! Looks for calls that the dialect does not read: openers of other dialects' calls in its text.
 
 use aside::{Channel, Dialect, Event, Kind};
 
-/// The longest opener that is looked for.
+/// The longest opener that is searched for.
 const LONGEST: usize = 64;
 
 /// An opener, with the dialects that have it.
 type Opener = (String, Vec<&'static str>);
 
 pub struct Hint {
-    /// Whether the dialect leaves calls of others. A dialect of one model knows its own.
+    /// Whether to look for calls of other dialects. In the dialect of a certain model there is no need.
     is_wanted: bool,
-    /// The openers, once the text has something like one: to read all dialects takes half a second.
+    /// The openers, which are read once the text has something like an opener: reading all dialects takes half a second.
     openers: Option<Vec<Opener>>,
     /// The last bytes of the text, which may be the beginning of an opener.
     tail: Vec<u8>,
@@ -40,7 +40,7 @@ impl Hint {
         self.tail.drain(..self.tail.len().saturating_sub(LONGEST - 1));
     }
 
-    /// Returns the message at the end.
+    /// Returns the message to print at the end.
     pub fn text(&self) -> Option<String> {
         let (opener, names) = &self.openers.as_ref()?[self.found?];
         Some(format!("`{}` is written by {}: choose one with --dialect", opener.trim_end(), names.join(", ")))
@@ -64,7 +64,7 @@ fn openers() -> Vec<Opener> {
     openers
 }
 
-/// Returns whether a text begins as openers do that an answer does not have by chance, unlike ```` ```json ````.
+/// Returns whether a text begins like an opener that an answer does not have by chance, unlike ```` ```json ````.
 fn is_sign(text: &[u8]) -> bool {
     let parts = ["tool", "function", "|", "｜"].map(str::as_bytes);
     matches!(text, [b'<' | b'[' | b']', ..]) && parts.iter().any(|part| text.windows(part.len()).any(|it| it == *part))

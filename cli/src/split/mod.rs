@@ -104,7 +104,7 @@ fn chunk(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads, feeds and shows, as every host does.
+/// Reads, feeds and shows, like every host.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let chosen = arguments.dialect.choose()?;
     let mut input = Input::open(arguments.file.as_deref())?;
@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let mut summary = Summary::default();
     let mut hint = Hint::new(&chosen.dialect);
 
-    // The buffer has room for whole feeds of N bytes, so that only the last one of a read can be shorter.
+    // The buffer has room for whole feeds of N bytes, so that only the last feed of a read can be shorter.
     let feed = arguments.chunk.unwrap_or(READ);
     let mut buffer = vec![0; feed * (READ / feed).max(1)];
     loop {

@@ -1,8 +1,8 @@
-//! The counts that follow on standard error.
+//! The counts that are printed on standard error at the end.
 
 use aside::{Cause, Channel, Event, Kind, Scanner};
 
-/// The figures of the summary besides the scanner's own counts.
+/// The numbers of the summary, in addition to the scanner's counts.
 #[derive(Default)]
 pub struct Summary {
     markers: u64,

@@ -1,26 +1,26 @@
-//! How `aside split` shows events: as text in parts, as JSON, or one channel alone.
+//! Shows events for `aside split`: as text in parts, as JSON, or one channel alone.
 
 use aside::call_writer::CallWriter;
 use aside::{Channel, Dialect, Event, Kind};
 
 use crate::output::Shown;
 
-/// How events are shown.
+/// The form in which events are shown.
 pub enum Show {
-    /// With the styles of a terminal.
+    /// As text with the styles of a terminal.
     Styled,
-    /// With a label before each part.
+    /// As text with a label before each part.
     Labelled,
     /// As JSON.
     Events,
-    /// The text of one channel.
+    /// Only the text of one channel.
     Only(Channel),
 }
 
 /// Turns events into the program's output. `out` is written and cleared after each read.
 pub struct View<'a> {
     pub how: Show,
-    /// Whether `out` goes to a terminal, which the text must not act on.
+    /// Whether `out` is written to a terminal, which the text must not control.
     is_terminal: bool,
     dialect: &'a Dialect,
     pub out: Vec<u8>,
@@ -29,9 +29,9 @@ pub struct View<'a> {
     /// The attributes of the next part's markers, such as a tool's name.
     attributes: String,
     line_start: bool,
-    /// Makes calls of the events, if calls are shown.
+    /// The call writer, if calls are shown.
     calls: Option<CallWriter>,
-    /// The thinking so far, while it can turn out to be content and content is all that is shown.
+    /// The thinking so far, if only content is shown and the thinking can still turn out to be content.
     thinking: Option<Vec<u8>>,
 }
 
@@ -50,7 +50,7 @@ impl View<'_> {
         }
     }
 
-    /// Keeps the first thinking until it has ended, and writes it if it turns out to be content.
+    /// Keeps the first stretch of thinking until its end, and writes it if it turns out to be content.
     fn keep_thinking(&mut self, event: &Event<'_>) {
         let Some(thinking) = &mut self.thinking else { return };
         match (&event.kind, event.channel) {
@@ -80,7 +80,7 @@ impl View<'_> {
         }
     }
 
-    /// Shows an event's addition to a call: one part for each, with the name in its label.
+    /// Shows an event's addition to a call. Each call is one part, with the name in its label.
     fn show_call(&mut self, event: &Event<'_>) {
         let Some(mut writer) = self.calls.take() else { return };
         let written = writer.event(event, |delta| {
@@ -105,7 +105,7 @@ impl View<'_> {
 
     fn show_part(&mut self, event: &Event<'_>) {
         match &event.kind {
-            // A wrapper around content, such as a box, belongs to the part that it is in.
+            // A wrapper around content, such as a box, does not begin a part.
             Kind::Open { .. } if event.channel == Channel::Content => {}
             Kind::Open { .. } => self.part = None,
             Kind::Attribute(attribute) => {
@@ -119,7 +119,7 @@ impl View<'_> {
                 }
                 self.text(event.channel, event.bytes);
             }
-            // A span without text is still worth a line if its marker says something.
+            // A span without text is shown if its marker has attributes.
             Kind::Close(_) if !self.attributes.is_empty() => self.begin(event.channel),
             Kind::Reclassify => {
                 let (above, note) = match event.channel {
@@ -153,11 +153,11 @@ impl View<'_> {
             Channel::Narration => "\x1b[3m",
             Channel::Tool => "\x1b[36m",
         };
-        // Switched off after each piece, so that an interrupt leaves a clean terminal.
+        // The style is switched off after each piece, so that an interrupt leaves a clean terminal.
         let plain = if style.is_empty() { "" } else { "\x1b[0m" };
         self.out.extend_from_slice(style.as_bytes());
         if self.is_terminal {
-            // A text does not cut a character.
+            // A text event does not cut characters.
             let mut shown = Shown::default();
             shown.add(bytes, &mut self.out);
             shown.end(&mut self.out);
@@ -168,7 +168,7 @@ impl View<'_> {
         self.line_start = bytes.ends_with(b"\n");
     }
 
-    /// Ends the line that a part stopped in.
+    /// Ends the unfinished line of a part.
     pub fn end(&mut self) {
         if !self.line_start {
             self.out.push(b'\n');

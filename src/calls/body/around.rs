@@ -1,4 +1,5 @@
-//! The text after a call, and after the region of calls: it decides where a closer, or the end of a call, may be text of a value too.
+//! Examines the text after a possible end of a call or of the region of calls: it decides whether the end counts or is text of
+//! a value.
 
 use crate::calls::{
     table::{CallTables, Literal},
@@ -13,8 +14,8 @@ pub(super) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Returns whether the answer ends at an index: the text does so there, or after a marker that is dropped. Such a marker alone
-    /// may be quoted.
+    /// Returns whether the answer ends at an index: the text ends there, or after a marker that is dropped. Such a marker alone
+    /// is not enough, because it may be quoted.
     pub(super) fn ends_answer(&self, at: usize) -> Decision {
         let dropped = &self.tables.dropped;
         self.is_end(at).or(self.is_cut_at_end(at, dropped)).or(self.then(at, dropped, |at| self.is_end(at)))
@@ -24,13 +25,14 @@ impl Around<'_> {
         self.view.byte(at).map_or_else(|more| more, |byte| Decision::from(byte.is_none()))
     }
 
-    /// Returns whether text that is outside the region of calls follows at an index: another region, a message, or no text.
+    /// Returns whether something outside the region of calls is at an index: another region, a message, or the end of the
+    /// answer.
     fn is_outside(&self, at: usize) -> Decision {
         self.begins_one_of(at, &self.tables.outside).or(self.ends_answer(at))
     }
 
-    /// Returns whether a call may be followed by the text at an index. `is_whole`: it has all of its markers, so that any text may
-    /// follow the region's closer.
+    /// Returns whether the text at an index may follow a call. `is_whole` means that the call has all of its markers, so that
+    /// any text may follow the region's closer.
     pub(super) fn follows_call(&self, at: usize, is_whole: bool) -> Decision {
         let CallTables { begins, closes, .. } = self.tables;
         self.is_or_follows_skip(at, |at| {
@@ -48,8 +50,8 @@ impl Around<'_> {
         is_here(at).or(self.then(at, skips, is_here)).or(self.is_cut_at_end(at, skips))
     }
 
-    /// Returns whether a closer of the region is at an index, followed after blanks by text for which `is_last` holds; or a closer of
-    /// another region, such as the thinking's.
+    /// Returns whether a closer of the region is at an index and, after blanks, text for which `is_last` holds, or a closer of
+    /// another region, such as the thinking.
     pub(super) fn last_closer(&self, at: usize, is_last: impl Fn(usize) -> Decision) -> Decision {
         let CallTables { closes, outside, .. } = self.tables;
         let is_one_of = |at, literals: &[Literal]| Decision::of(self.view.longest(at, literals));
@@ -61,12 +63,12 @@ impl Around<'_> {
         }
     }
 
-    /// Returns whether a closer of the region itself is at an index, followed after blanks by text for which `is_last` holds. `closer`:
-    /// whether any closer of the region is there.
+    /// Returns whether one of the region's own closers is at an index and, after blanks, text for which `is_last` holds.
+    /// `closer` says whether anything that ends the region is at the index.
     fn last_own_closer(&self, at: usize, closer: Decision, is_last: impl Fn(usize) -> Decision) -> Decision {
         let closes = &self.tables.closes;
         match closer {
-            // One that no special token begins is none, unless the text ends inside it.
+            // A closer that does not begin with a special token does not count, unless the text ends inside it.
             Decision::No => closes.iter().fold(self.is_cut_at_end(at, closes), |seen, closer| {
                 if self.view.literal(at, closer) == Decision::More { seen.or(Decision::More) } else { seen }
             }),
@@ -75,7 +77,7 @@ impl Around<'_> {
         }
     }
 
-    /// Returns whether a closer of the region at an index counts in a string of a call that broke: the end of the text follows, another
+    /// Returns whether a closer of the region counts inside a string of a broken call: the end of the text follows, another
     /// region, or a marker that is dropped.
     pub(super) fn closes_broken(&self, at: usize) -> Decision {
         let CallTables { outside, dropped, .. } = self.tables;
@@ -83,7 +85,7 @@ impl Around<'_> {
         self.last_own_closer(at, self.view.closer(at), follows)
     }
 
-    /// Returns whether one of these literals is at an index, followed after blanks by text for which `is_here` holds.
+    /// Returns whether one of these literals is at an index and, after blanks, text for which `is_here` holds.
     pub(super) fn then(&self, at: usize, literals: &[Literal], is_here: impl Fn(usize) -> Decision) -> Decision {
         literals.iter().fold(Decision::No, |seen, literal| match self.view.marker(at, literal) {
             Decision::Yes => seen.or(self.view.comes(at + literal.len(), &is_here)),
@@ -91,12 +93,12 @@ impl Around<'_> {
         })
     }
 
-    /// Returns whether one of these literals is at an index, or begins there and the text ends inside it.
+    /// Returns whether one of these literals is at an index, whole or cut by the end of the text.
     fn begins_one_of(&self, at: usize, literals: &[Literal]) -> Decision {
         literals.iter().fold(Decision::No, |seen, literal| seen.or(self.view.begins(at, literal)))
     }
 
-    /// Returns whether one of these literals begins at an index, and the text ends inside it.
+    /// Returns whether one of these literals is at an index and is cut by the end of the text.
     pub(super) fn is_cut_at_end(&self, at: usize, literals: &[Literal]) -> Decision {
         Decision::from(literals.iter().any(|literal| self.view.is_cut(at, literal)))
     }

@@ -1,4 +1,4 @@
-//! The text between calls: closers, framing, text that belongs to no call, and the heads with which calls begin.
+//! Reads the text between calls: closers, framing, text outside calls, and the heads of calls.
 
 use super::state::{Body, Brackets, CallEnd, ElementContent, Piece, State, Step, Transition};
 use crate::{
@@ -29,7 +29,7 @@ impl Body {
         }
         if is_blank(view.text[0]) || contains(&tables.between, view.text[0]) {
             let is_framing = |at: usize| {
-                // An id may begin with a blank, and a call with an id.
+                // Blanks are framing unless a call begins with them, as with an id that begins with a blank.
                 is_blank(view.text[at])
                     && view.closer_or_begin(at, &tables.begins) == Decision::No
                     && Decision::of(view.longest(at, &tables.skips)) == Decision::No
@@ -41,7 +41,7 @@ impl Body {
         self.go(State::Opaque { is_new: true })
     }
 
-    /// Begins a call by this table. `is_begun`: its beginning came before.
+    /// Begins a call by this table. `is_begun` means that the call's `begin` was read already, as part of the opener.
     pub(super) fn begin(&mut self, tables: &CallTables, view: &View, number: u8, is_begun: bool) -> Transition {
         let table = tables.table(number);
         (self.table, self.is_repaired) = (number, false);
@@ -66,7 +66,7 @@ impl Body {
         Ok(Some(self.piece(Piece::Call { table: number }, len, state)))
     }
 
-    /// Reads text up to the next closer or `begin`.
+    /// Reads text outside calls, up to the next closer or `begin`.
     pub(super) fn opaque(&mut self, tables: &CallTables, view: &View, is_new: bool) -> Transition {
         let state = State::Opaque { is_new: false };
         let seen = |at: usize| view.closer_or_begin(at, &tables.begins);
@@ -98,7 +98,7 @@ impl Body {
         self.some(kind, len, state)
     }
 
-    /// Reads the call's `end` after its arguments, or text that implies it.
+    /// Reads the call's `end` after its arguments, or text that implies the end.
     pub(super) fn ended(&mut self, tables: &CallTables, table: &CallTable, view: &View) -> Transition {
         if let Some(step) = self.blanks(view, State::Ended) {
             return Ok(Some(step));

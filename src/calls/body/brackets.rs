@@ -1,4 +1,4 @@
-//! A call whose keys and values are in brackets, as a program writes them.
+//! Reads a call whose keys and values are in brackets, as in a program.
 
 use super::state::{Body, Brackets, CallEnd, LiteralState, Piece, State, Transition};
 use crate::{
@@ -121,7 +121,7 @@ impl Body {
                         }
                         None if view.is_end => at = text.len(),
                         None => {
-                            // A possible beginning of the quote stays.
+                            // Bytes that may begin the closing quote are held.
                             let held = (1..raw.len()).rev().find(|&len| text[at..].ends_with(&raw[..len])).unwrap_or(0);
                             at = text.len() - held;
                             if held > 0 {
@@ -147,7 +147,7 @@ impl Body {
                 continue;
             }
             let is_start = state == LiteralState::Start;
-            // A `begin` that is written like the sign between a key and its value counts between calls only.
+            // A `begin` that equals the sign between a key and its value counts only between calls.
             let stops = if byte == rule.assign { view.closer(at) } else { view.closer_or_begin(at, &tables.begins) };
             match stops {
                 Decision::More => return self.before(at, Piece::Value, own, Decision::More),

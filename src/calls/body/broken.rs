@@ -1,6 +1,7 @@
-//! The rest of a call that broke its grammar. It may quote whole calls, so no call begins in it: it ends with the bracket that closes the
-//! call's object, with the call's `end`, or before a closer of the region. A string ends with its line, so that a single quote that
-//! is never closed does not hide all calls after it; a closer inside a string counts where nothing but the end of the region can be meant.
+//! Reads the rest of a call that broke its grammar. The rest may quote whole calls, so no call begins in it. It ends with the
+//! bracket that closes the call's object, with the call's `end`, or before a closer of the region. A string ends at the end of
+//! its line, so that an unclosed quote does not hide all later calls. A closer inside a string counts only if it can mean
+//! nothing else.
 
 use super::{
     around::Around,
@@ -13,10 +14,10 @@ use crate::calls::{
 };
 
 impl Body {
-    /// Returns the position in the rest of the call, if it breaks here.
+    /// Returns the brackets and strings that are open if the call breaks here.
     pub(super) fn rest(&self) -> Rest {
         Rest::new(match self.state {
-            // In a call that is an object, that has a brace too.
+            // If the call is an object, the call's own brace is open too.
             State::Json { role } => self.json.open_objects() + u8::from(self.has_arguments || role != Role::Arguments),
             State::Arguments | State::Ended => 0,
             State::Literal { .. } => 1 + self.brackets.count(self.bracket),

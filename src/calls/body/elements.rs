@@ -1,4 +1,4 @@
-//! A call whose values are elements inside each other.
+//! Reads a call whose values are elements inside each other.
 
 use super::state::{Body, ElementContent, Key, MOST_NESTED, Piece, State, Transition};
 use crate::{
@@ -23,7 +23,7 @@ impl Body {
                 }
                 let [end, close, open] = [&table.end, &rule.value[1], &rule.key[0]];
                 let seen = [end, close, open].map(|literal| view.literal(0, literal));
-                // The longest one that is there, as soon as no longer one can be.
+                // The longest literal that fits, once more bytes cannot make a longer one fit.
                 let longest = seen.iter().zip([end, close, open]).filter(|(seen, _)| **seen == Decision::Yes);
                 let longest = longest.map(|(_, literal)| literal.len()).max();
                 let may_grow = seen
@@ -72,7 +72,7 @@ impl Body {
         }
     }
 
-    /// Reads text up to the next marker: text of the innermost element, or blanks.
+    /// Reads up to the next marker: text of the innermost element, or blanks.
     fn between_elements(&mut self, mark: &[u8], view: &View, content: ElementContent) -> Transition {
         let text = view.text;
         let first = |from: usize| memchr::memchr(mark[0], &text[from..]).map_or(text.len(), |at| from + at);
@@ -86,7 +86,7 @@ impl Body {
             let state = State::Element { content: if has_text { ElementContent::Text } else { ElementContent::Blank } };
             return self.run(view, Piece::Value, len, state);
         }
-        // A mark may begin with a blank: only those before it are framing.
+        // A marker may begin with a blank: only the blanks before the marker are framing.
         match run.iter().take_while(|&&byte| is_blank(byte)).count() {
             0 => Err(Decision::No),
             blanks => self.some(Piece::Framing, blanks, self.state),

@@ -1,4 +1,5 @@
-//! JSON in a call. A byte that cannot continue it breaks the call, and so does a possible end of the call outside strings.
+//! Reads JSON in a call. The call breaks at a byte that cannot continue the JSON, and at a possible end of the call outside
+//! strings.
 
 use super::state::{Body, Piece, Role, State, Transition};
 use crate::{
@@ -15,7 +16,7 @@ impl Body {
         if let Some(step) = self.blanks(view, State::Arguments) {
             return Ok(Some(step));
         }
-        // A call whose table has an `end` may have no arguments, but not without that end.
+        // If the table has an `end`, a call may have no arguments, provided that the `end` follows.
         let end = if table.end.is_empty() { view.closer(0) } else { view.marker(0, &table.end) };
         match end {
             Decision::Yes => {

@@ -1,12 +1,13 @@
-//! The body of a tool span, parsed while it streams: calls, their names, ids, keys and values, and the framing between them. It
-//! is asked for one piece at a time, and classifies the next bytes as soon as no continuation could change the result.
+//! Parses the body of a tool span while it streams: calls, their names, ids, keys and values, and the framing between them. The
+//! caller asks for one piece at a time. Bytes are classified as soon as no continuation could change the result.
 //!
-//! A value may have any length, and comes in pieces; so do framing and opaque text. Everything else is a word of bounded
-//! length, and comes whole. Only the position in the body is kept: the bytes stay with the scanner.
+//! Values, framing and opaque text may have any length, and are reported in pieces. Everything else is a word of bounded
+//! length, and is reported whole. Only the position in the body is kept here; the scanner keeps the bytes.
 //!
-//! `state` has the positions in a body, and the steps that all readers share. `between` reads the text between calls, and their
-//! heads, and `broken`, over `rest`, the rest of a call that broke its grammar. `json`, `object`, `tags`, `elements` and `brackets` read a call, each
-//! in one way of writing it. `around` knows what may follow a call. `self_loop` says which bytes need not be read at all.
+//! `state` has the positions in a body, and the steps that all readers share. `between` reads the text between calls, and the
+//! heads of calls. `broken` reads the rest of a call that broke its grammar, and `rest` keeps the position in it. `json`,
+//! `object`, `tags`, `elements` and `brackets` each read one form of calls. `around` decides what may follow a call.
+//! `self_loop` finds bytes that need not be read at all.
 
 mod around;
 mod between;
@@ -31,12 +32,12 @@ pub use state::{Body, CallEnd, MOST_NESTED, Piece, Step};
 use state::{ElementContent, Role, State, Transition};
 
 impl Body {
-    /// Returns the next step, or none if only more bytes can decide it. At the text's end, there are no more steps.
+    /// Returns the next step, or `None` if more bytes are needed to decide it, or if the text has ended.
     pub fn next(&self, tables: &CallTables, view: &View) -> Option<Step> {
         let mut body = *self;
         loop {
             match body.turn(tables, view) {
-                // A word that was seen whole before: less of it is there now.
+                // The word was complete earlier, but fewer of its bytes are in the view now.
                 Ok(Some(Step::Piece { len, .. })) if len > view.text.len() => return body.more(view).ok().flatten(),
                 Ok(Some(step)) => return Some(step),
                 Ok(None) => {}
@@ -47,8 +48,8 @@ impl Body {
         }
     }
 
-    /// Returns the step that the host gets of held bytes when it wants them at once: a piece of all of them, or of those before a
-    /// closer, or the end of the call, after which they are text.
+    /// Returns the step for held bytes that the host wants at once: a piece of all of them, or of those before a closer.
+    /// Otherwise the call ends, and they are text.
     pub fn flush(&self, tables: &CallTables, held: &[u8]) -> Step {
         let mut body = *self;
         if let (State::ValueText { .. }, BodyRule::Tags(rule)) = (self.state, &tables.table(self.table).body) {
@@ -68,21 +69,21 @@ impl Body {
         body.piece(piece, held.len(), state)
     }
 
-    /// Returns the position in the body after the host has ended the open call; none if no call is open.
+    /// Returns the step with which the host ends the open call; `None` if no call is open.
     pub fn end_by_force(&self) -> Option<Step> {
         let mut body = *self;
         body.is_in_call().then(|| body.end(CallEnd::Forced, 0))
     }
 
-    /// Returns the step before a closer that comes after `len` bytes and ends the body even in the middle of something. `step`
-    /// is the one that would be taken if the text ended after the closer.
+    /// Returns the step before a closer that is `len` bytes ahead and ends the body whatever is open. `step` is the step if the
+    /// text ended after the closer.
     pub fn break_off(&self, step: Option<Step>, len: usize) -> Step {
         let mut body = *self;
         match step {
             Some(Step::Piece { piece: piece @ (Piece::Value | Piece::Framing | Piece::Text), len: all, .. })
                 if all > len && len > 0 =>
             {
-                // Text that continues after the closer is broken, even where the next state could end there.
+                // A call with a piece that would continue after the closer is broken, even if it could end there otherwise.
                 let state = if body.is_in_call() { State::Breaks } else { body.state };
                 body.piece(piece, len, state)
             }
@@ -114,12 +115,12 @@ impl Body {
         }
     }
 
-    /// Returns the number of the next bytes that belong to pieces that were decided together with the one before them, or have
-    /// decided it.
+    /// Returns the number of the next bytes whose role is decided already, because they were needed to decide the piece before
+    /// them.
     pub fn due(&self) -> usize {
         let of_state = match self.state {
             State::Head { piece } => self.head.lens[usize::from(piece)..].iter().map(|&len| usize::from(len)).sum(),
-            // And the closing quote.
+            // The closing quote is decided too.
             State::Quoted { len, .. } => usize::from(len) + 1,
             State::Unquote => 1,
             State::ValueEnd { framing, len } => usize::from(framing) + usize::from(len),

@@ -1,4 +1,4 @@
-//! A call that is a JSON object, whose members are its name, its id and its arguments, in any order.
+//! Reads a call that is a JSON object with name, id and arguments as its members, in any order.
 
 use super::state::{Body, CallEnd, Piece, Role, State, Transition};
 use crate::calls::{
@@ -6,7 +6,7 @@ use crate::calls::{
     view::{Decision, View},
 };
 
-/// Members that a call without arguments may have besides those of its table.
+/// Members that do not make a call without arguments invalid, in addition to those of its table.
 const BESIDES: [&[u8]; 4] = [b"name", b"id", b"type", b"index"];
 
 impl Body {
@@ -23,7 +23,8 @@ impl Body {
         match self.state {
             State::Member { is_first } => match (view.text[0], is_first) {
                 (b'}', _) => {
-                    // Arguments under another name are not no arguments.
+                    // If another member exists, it may be the arguments under another name, so the call is not taken for one
+                    // without arguments.
                     let is_call = self.has_name && (self.has_arguments || !self.has_other);
                     let end = if is_call { CallEnd::Marker } else { CallEnd::Malformed };
                     // The whole object was read, even if it is not a call: the text after it is between calls.
@@ -53,7 +54,7 @@ impl Body {
                 };
                 self.some(piece, usize::from(len), state)
             }
-            // After the name of a `key_is_name` object comes its colon; after others the next member.
+            // In a `key_is_name` object, a colon follows the name; in others, the next member.
             State::Unquote if rule.key_is_name => self.some(Piece::Framing, 1, State::Colon { role: Role::Arguments }),
             State::Unquote => self.some(Piece::Framing, 1, State::Member { is_first: false }),
             _ => Err(Decision::No),
@@ -108,7 +109,7 @@ impl Body {
         }
     }
 
-    /// Reads a string as one piece: a name, or an id. An id that is too long is treated as the value of any other member.
+    /// Reads a name or an id as one piece. An id that is too long is read like the value of an unknown member.
     fn quoted(&mut self, view: &View, role: Role) -> Transition {
         let reach = &view.text[1..view.text.len().min(MOST_OF_WORD + 2)];
         match string_len(reach) {
@@ -127,7 +128,7 @@ impl Body {
     }
 }
 
-/// Returns the length of a string up to its closing quote, which follows the bytes.
+/// Returns the length of a string up to its closing quote.
 fn string_len(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -139,8 +140,8 @@ fn string_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns how much of a text is the rest of a string, including its closing quote, and whether an escape is open where it
-/// continues.
+/// Returns how many bytes of a text are the rest of a string, with its closing quote; and, if the string is not closed, whether
+/// an escape is open at the text's end.
 fn rest_of_string(text: &[u8], mut is_escaped: bool) -> (usize, Option<bool>) {
     for (at, &byte) in text.iter().enumerate() {
         match (is_escaped, byte) {

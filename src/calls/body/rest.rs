@@ -1,4 +1,4 @@
-//! The position in the rest of a call that broke its grammar: its brackets, and its strings.
+//! The position in the rest of a call that broke its grammar: the open brackets and the open string.
 
 use crate::calls::table::BodyRule;
 
@@ -6,9 +6,9 @@ use crate::calls::table::BodyRule;
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Rest {
-    /// The number of open brackets of the kind that the call itself is in. Between tags it is 1 until the call ends.
+    /// The number of open brackets of the kind around the call. For a call in tags it is 1 until the call ends.
     pub(super) depth: u16,
-    /// The quote of the string that is open. A raw quote is 1, and none is 0.
+    /// The quote of the open string: 1 for a raw quote, 0 outside strings.
     pub(super) quote: u8,
     is_escaped: bool,
 }
@@ -22,7 +22,7 @@ impl Rest {
         Rest { depth: depth.into(), quote: NONE, is_escaped: false }
     }
 
-    /// Takes the next bytes: one byte, or a raw quote. Returns their number.
+    /// Reads one byte or a raw quote. Returns its length.
     pub(super) fn step(&mut self, body: &BodyRule, text: &[u8]) -> usize {
         let braces = (b'{', b'}');
         let (raw, quotes, (open, close)): (&[u8], &[u8], (u8, u8)) = match body {

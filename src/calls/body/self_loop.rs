@@ -1,6 +1,6 @@
-//! Where most bytes of a body change nothing: inside a string, a value, an element's text, text of no call, or a word that is
-//! held. There, a short chunk is fed without a step: by one look if it has none of the bytes that might decide, and by a second
-//! one if those that it has decide nothing. This must name every byte that might. Nothing here can panic.
+//! Finds bytes that do not change the state of a body: most bytes of a string, a value, an element's text, text outside calls,
+//! or a held word. A short chunk of such bytes is fed without a step. First it is searched for bytes that might change the
+//! state, and if there are any, these are examined. Every byte that might change it must be named here. Nothing here can panic.
 
 use super::state::{Body, ElementContent, LiteralState, Piece, Role, State};
 use crate::{
@@ -9,19 +9,19 @@ use crate::{
     utf8::{incomplete_tail, is_continuation},
 };
 
-/// The context in which most bytes change nothing.
+/// A context in which most bytes do not change the state.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Context {
     /// A string in `"`, outside escapes.
     Quotes,
-    /// The same in `'`.
+    /// A string in `'`, outside escapes.
     SingleQuotes,
     RawQuotes,
     /// A value between tags.
     Value,
-    /// The text of an element, which is not blank.
+    /// The text of an element, once it is not blank.
     Element,
-    /// Text of no call.
+    /// Text outside calls.
     Opaque,
     /// A key between tags.
     Key,
@@ -38,7 +38,7 @@ impl Context {
         Context::Key,
     ];
 
-    /// Returns the ASCII that changes nothing there. `may_end` says which bytes may begin a closer.
+    /// Returns the ASCII bytes that do not change the state in this context. `may_end` has the bytes that may begin a closer.
     pub fn self_loop(self, tables: &CallTables, table: &CallTable, may_end: impl Fn(u8) -> bool) -> ByteSet {
         let first = |literal: &[u8], byte: u8| literal.first() == Some(&byte);
         let decides = |byte: u8| match (self, &table.body) {
@@ -59,7 +59,7 @@ impl Context {
     }
 }
 
-/// Returns whether a text and `literal`, followed by `then`, agree up to the end of the shorter one.
+/// Returns whether the text begins with `literal` and `then`, or is a beginning of these.
 fn is_beginning(text: &[u8], literal: &[u8], then: &[u8]) -> bool {
     !literal.is_empty() && text.iter().zip(literal.iter().chain(then)).all(|(byte, of)| byte == of)
 }
@@ -85,16 +85,16 @@ fn keeps_string(quote: u8, is_escaped: &mut bool, chunk: &[u8]) -> bool {
     true
 }
 
-/// A self-loop: bytes that change nothing at a body's position.
+/// A self-loop: bytes that do not change the state of a body at its position.
 #[derive(Clone, Copy)]
 pub struct SelfLoop {
     pub context: Context,
-    /// The role of the bytes; none where they are held.
+    /// The role of the bytes; `None` if they are held.
     pub piece: Option<Piece>,
 }
 
 impl Body {
-    /// Returns the construct that the body is inside, if this many of its bytes are held.
+    /// Returns the self-loop at the body's position, with this many held bytes.
     pub fn self_loop(&self, held: usize) -> Option<SelfLoop> {
         let is_short = held > 0 && held < MOST_OF_WORD / 2;
         let (context, piece) = match self.state {
@@ -104,11 +104,11 @@ impl Body {
             State::Literal { state: LiteralState::Text { quote: b'"', .. } } => (Context::Quotes, Piece::Value),
             State::Literal { state: LiteralState::Text { .. } } => (Context::SingleQuotes, Piece::Value),
             State::Literal { state: LiteralState::Raw } => (Context::RawQuotes, Piece::Value),
-            // Where a line begins, the state says so, and any byte changes that.
+            // With `is_line`, any byte changes the state, since no line begins after it.
             State::ValueText { is_line: false, .. } | State::CData => (Context::Value, Piece::Value),
             State::Element { content: ElementContent::Text } => (Context::Element, Piece::Value),
             State::Opaque { is_new: false } => (Context::Opaque, Piece::Text),
-            // A word, which more bytes cannot end as long as it is short.
+            // A short held word: only its closing literal ends it.
             State::TagKey if is_short => return Some(SelfLoop { context: Context::Key, piece: None }),
             State::MemberValue { role: Role::Name | Role::Id } if is_short => {
                 return Some(SelfLoop { context: Context::Quotes, piece: None });
@@ -118,7 +118,7 @@ impl Body {
         (held == 0).then_some(SelfLoop { context, piece: Some(piece) })
     }
 
-    /// Returns whether the next byte of a string is escaped, so that it counts whatever it is.
+    /// Returns whether the next byte of a string is escaped, so that any byte changes the state.
     pub fn is_escaped(&self) -> bool {
         match self.state {
             State::Json { .. } => self.json.is_text() && !self.json.is_in_text(),
@@ -129,13 +129,13 @@ impl Body {
         }
     }
 
-    /// Passes a whole chunk that changes nothing, bytes that might decide among them; `decides` says which do. Returns false,
-    /// and passes nothing, where it may change something.
+    /// Reads a chunk that has bytes that might change the state (`decides`), if none of them does. Returns false, and reads
+    /// nothing, if the state may change.
     pub fn pass(&mut self, table: &CallTable, chunk: &[u8], decides: impl Fn(u8) -> bool) -> bool {
         if incomplete_tail(chunk) > 0 {
             return false;
         }
-        // The chunk from each of those bytes on. No literal begins inside a character.
+        // The rest of the chunk from each of these bytes on. A literal never begins inside a character.
         let may_begin = |byte: u8| decides(byte) && !is_continuation(byte);
         let tails = (0..chunk.len()).filter_map(|at| chunk.get(at..));
         let mut tails = tails.filter(|tail| tail.first().is_some_and(|&byte| may_begin(byte)));

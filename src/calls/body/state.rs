@@ -1,5 +1,5 @@
-//! The position in a body, and the steps that every way of writing a call uses: a piece, a word, a required literal, an end. It
-//! knows no grammar.
+//! The position in a body, and the steps that all forms of calls use: a piece, a word, a required literal, an end. No grammar
+//! is known here.
 
 use std::hash::BuildHasher;
 
@@ -23,7 +23,7 @@ pub const MOST_NESTED: u8 = 64;
 /// The role of bytes of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Piece {
-    /// Text of no call.
+    /// Text outside calls.
     Text,
     Framing,
     /// A call begins, by this table of the span.
@@ -37,11 +37,11 @@ pub enum Piece {
     Key,
     Type,
     Value,
-    /// `is_repaired`: the value ended without its closer.
+    /// The end of a value. `is_repaired` means that its closer is missing.
     ValueEnd {
         is_repaired: bool,
     },
-    /// `is_repaired`: a value of the call did.
+    /// The end of a call. `is_repaired` means that the closer of one of its values is missing.
     End {
         end: CallEnd,
         is_repaired: bool,
@@ -67,7 +67,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns the number of bytes that it takes.
+    /// Returns the number of bytes of the step.
     pub fn len(&self) -> usize {
         match self {
             Step::Piece { len, .. } => *len,
@@ -75,7 +75,7 @@ impl Step {
         }
     }
 
-    /// Returns whether it ends a call because the text ends.
+    /// Returns whether the step ends a call because the text ends.
     pub fn is_cut(&self) -> bool {
         matches!(self, Step::Piece { piece: Piece::End { end: CallEnd::EndOfText, .. }, .. })
     }
@@ -88,22 +88,22 @@ pub struct Body {
     pub(super) state: State,
     /// The table of the call.
     pub(super) table: u8,
-    /// The call's object has had its name, its arguments, its id.
+    /// Whether the call's object had its name, its arguments, its id so far.
     pub(super) has_name: bool,
     pub(super) has_arguments: bool,
     pub(super) has_id: bool,
-    /// It has had a member that is none of these, nor a type or a number.
+    /// Whether it had any other member, except for a type and a number.
     pub(super) has_other: bool,
-    /// A value of the call ended without its closer.
+    /// Whether a value of the call ended without its closer.
     pub(super) is_repaired: bool,
     /// The last key.
     pub(super) key: Key,
-    /// The number of the next bytes that have decided the role of the bytes before them.
+    /// The number of the next bytes that were needed to decide the role of the bytes before them.
     pub(super) due: u16,
     pub(super) brackets: Brackets,
-    /// The kind of bracket that the arguments are in, in a call that is written in brackets.
+    /// The kind of bracket around the arguments, for a call in brackets.
     pub(super) bracket: u8,
-    /// Of a JSON value.
+    /// The position in a JSON value.
     pub(super) json: Syntax,
     pub(super) head: Head,
 }
@@ -115,10 +115,10 @@ pub(super) enum State {
     Opened {
         opener: u8,
     },
-    /// Directly after a header, whose field may be the name.
+    /// Directly after a header, one of whose fields may be the name.
     AfterHeader,
     Between,
-    /// Text of no call. `is_new`: its first byte is text, whatever it is.
+    /// Text outside calls. `is_new` means that the next byte is text, even if it might begin a marker.
     Opaque {
         is_new: bool,
     },
@@ -133,7 +133,7 @@ pub(super) enum State {
     /// After the arguments of a call that has no `end`.
     Ended,
     Implied,
-    /// A closer is in the middle of the text that was read last.
+    /// The call breaks here, because a closer is inside the text that was read last.
     Breaks,
     // An object: before a member or the brace; at a key; inside any other key; after it; before a value.
     Member {
@@ -149,7 +149,7 @@ pub(super) enum State {
     MemberValue {
         role: Role,
     },
-    /// Inside the quotes of a name or an id, and after them: its length.
+    /// Inside the quotes of a name or an id with this length, and after them.
     Quoted {
         role: Role,
         len: u16,
@@ -173,13 +173,14 @@ pub(super) enum State {
     BeforeValue,
     ValueOpen,
     ValueStart,
-    /// `has_closer`: the value has had a closer that did not count. `is_line`: a line begins with the next byte.
+    /// Inside a value. `has_closer` means that the value had a closer that did not count; `is_line`, that a line begins with
+    /// the next byte.
     ValueText {
         has_closer: bool,
         is_line: bool,
     },
     CData,
-    /// The `len` bytes of framing before a value's end, and of that.
+    /// At the end of a value: the lengths of the framing before the closer, and of the closer.
     ValueEnd {
         framing: u16,
         len: u16,
@@ -190,7 +191,7 @@ pub(super) enum State {
     },
     ElementKey,
     AfterElementKey,
-    /// Before the end of all elements that are open.
+    /// Before the ends of all open elements.
     ElementEnds,
     // Keys and values in brackets.
     Argument {
@@ -198,7 +199,7 @@ pub(super) enum State {
     },
     ArgumentComma,
     ArgumentKey,
-    /// The end of a quoted key: of the raw quote, or of `"`.
+    /// Inside a quoted key, which ends with a raw quote or `"`.
     ArgumentKeyWord {
         is_raw: bool,
     },
@@ -234,7 +235,7 @@ pub(super) enum LiteralState {
     Raw,
 }
 
-/// The content of the innermost element so far: nothing but blanks, text, or another element.
+/// The content of the innermost element so far: only blanks, text, or another element.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum ElementContent {
@@ -243,7 +244,7 @@ pub(super) enum ElementContent {
     Done,
 }
 
-/// A key, by its hash, and its length if it has no bytes that are rare in keys; otherwise 0.
+/// A key, as its hash and, if all of its bytes are usual in keys, its length. For other keys the length is 0.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) struct Key {
@@ -257,13 +258,13 @@ impl Key {
         Key { plain_len: if is_plain { key.len() as u8 } else { 0 }, hash: FxBuildHasher.hash_one(key) as u32 }
     }
 
-    /// Returns whether a plain key may have this byte.
+    /// Returns whether this byte is usual in keys.
     pub(super) fn may_have(byte: u8) -> bool {
         byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
     }
 }
 
-/// The brackets that are open, two bits each: the bytes of a `u128`, whose alignment would make each stream larger.
+/// The open brackets, two bits each, in the bytes of a `u128`: the alignment of a `u128` would make each stream larger.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Default)]
 pub(super) struct Brackets {
@@ -275,7 +276,7 @@ impl Brackets {
     pub(super) const OPEN: &[u8] = b"{[(";
     pub(super) const CLOSE: &[u8] = b"}])";
 
-    /// Opens one. Returns false where too many are open.
+    /// Opens a bracket. Returns false if too many are open.
     pub(super) fn push(&mut self, kind: usize) -> bool {
         if self.depth == MOST_NESTED {
             return false;
@@ -285,13 +286,13 @@ impl Brackets {
         true
     }
 
-    /// Returns the number of open ones of a kind.
+    /// Returns the number of open brackets of a kind.
     pub(super) fn count(&self, kind: u8) -> u8 {
         let kinds = u128::from_ne_bytes(self.kinds);
         (0..self.depth).filter(|at| (kinds >> (2 * at)) & 3 == u128::from(kind)).count() as u8
     }
 
-    /// Closes the innermost one. Returns false if it has another kind.
+    /// Closes the innermost bracket. Returns false if it has another kind.
     pub(super) fn pop(&mut self, kind: usize) -> bool {
         let kinds = u128::from_ne_bytes(self.kinds);
         if kinds & 3 != kind as u128 {
@@ -303,21 +304,21 @@ impl Brackets {
     }
 }
 
-/// A transition: its step, or none where only the state has changed.
+/// A transition: a step, or `None` if only the state has changed.
 pub(super) type Transition = Result<Option<Step>, Decision>;
 
 impl Body {
-    /// Returns the body of a span that the opener with this number has opened.
+    /// Returns the position after the opener with this number.
     pub fn after_opener(opener: u8) -> Body {
         Body::at(State::Opened { opener })
     }
 
-    /// Returns the body of a message with a header.
+    /// Returns the position at the beginning of the body of a message with a header.
     pub fn after_header() -> Body {
         Body::at(State::AfterHeader)
     }
 
-    /// Returns the body of a stream that starts in it.
+    /// Returns the position at the start of a stream that starts inside a body.
     pub fn started() -> Body {
         Body::at(State::Between)
     }
@@ -363,12 +364,12 @@ impl Body {
         if self.is_in_element() { self.brackets.depth.into() } else { 0 }
     }
 
-    /// Returns the place of the element that has just got its name among those that are open, and the name's hash.
+    /// Returns the depth of the element whose name was just read, and the name's hash.
     pub fn named_element(&self) -> Option<(usize, u32)> {
         (self.state == State::AfterElementKey).then(|| (self.brackets.depth.into(), self.key.hash))
     }
 
-    /// Returns whether the body is in an element, or in a marker of one.
+    /// Returns whether the position is in an element or its markers.
     pub fn is_in_element(&self) -> bool {
         matches!(self.state, State::Element { .. } | State::ElementKey | State::AfterElementKey)
     }
@@ -378,15 +379,15 @@ impl Body {
         Ok(None)
     }
 
-    /// Returns the step that the next `len` bytes are this piece. There is no other way to make one, so `due` counts no byte
-    /// that is in a piece.
+    /// Returns a step: the next `len` bytes are this piece. All steps are made here, so that `due` is always reduced by their
+    /// bytes.
     pub(super) fn piece(&mut self, piece: Piece, len: usize, state: State) -> Step {
         self.state = state;
         self.due = self.due.saturating_sub(len.min(usize::from(u16::MAX)) as u16);
         Step::Piece { piece, len, next: *self }
     }
 
-    /// Returns that step if `len` is not 0; otherwise continues in `state`.
+    /// Returns such a step if `len` is not 0; otherwise continues in `state`.
     pub(super) fn some(&mut self, piece: Piece, len: usize, state: State) -> Transition {
         if len == 0 { self.go(state) } else { Ok(Some(self.piece(piece, len, state))) }
     }
@@ -407,12 +408,12 @@ impl Body {
         self.end(CallEnd::EndOfText, 0)
     }
 
-    /// Waits for more bytes, which alone can decide. At the text's end there are none, and the call is cut.
+    /// Waits for more bytes. If the text has ended, the call is cut instead.
     pub(super) fn more(&mut self, view: &View) -> Transition {
         if view.is_end { Ok(Some(self.cut())) } else { Err(Decision::More) }
     }
 
-    /// Replaces an answer that the text's end has caused: if it is `No` for that reason alone, the call is cut.
+    /// Returns the answer, unless it is `No` only because the text ends here: then the call is cut.
     pub(super) fn or_cut<T>(
         &mut self,
         view: &View,
@@ -426,13 +427,13 @@ impl Body {
         }
     }
 
-    /// Passes blanks, after which the body is in `state`. Returns none if there are none.
+    /// Reads blanks as framing, after which the body is in `state`. Returns `None` if there are no blanks.
     pub(super) fn blanks(&mut self, view: &View, state: State) -> Option<Step> {
         let len = view.text.iter().take_while(|&&byte| is_blank(byte)).count();
         (len > 0).then(|| self.piece(Piece::Framing, len, state))
     }
 
-    /// Reads a literal that must come here, as framing.
+    /// Reads a required literal as framing.
     pub(super) fn must(&mut self, view: &View, literal: &[u8], state: State) -> Transition {
         match view.literal(0, literal) {
             Decision::Yes => self.some(Piece::Framing, literal.len(), state),
@@ -441,7 +442,7 @@ impl Body {
         }
     }
 
-    /// Reads a word up to a literal, `MOST_OF_WORD` bytes at most; the blanks around it are framing.
+    /// Reads a word of at most `MOST_OF_WORD` bytes up to a literal. The blanks around the word are framing.
     pub(super) fn word(&mut self, view: &View, literal: &[u8], piece: Piece, state: State) -> Transition {
         let found = view.find(0, literal, MOST_OF_WORD);
         let len = match self.or_cut(view, found, MOST_OF_WORD)? {
@@ -467,7 +468,7 @@ impl Body {
     /// Reads the blanks after a word, and the literal that ends it, as framing.
     pub(super) fn word_end(&mut self, view: &View, literal: &[u8], state: State) -> Transition {
         let own = self.state;
-        // The literal may begin with a blank, and have come in pieces since the word was read.
+        // The literal may begin with a blank, and its bytes may have arrived only after the word was read.
         let blanks = view.text.iter().take_while(|&&byte| is_blank(byte)).count();
         match (0..=blanks).find(|&at| view.literal(at, literal) != Decision::No) {
             None | Some(0) => self.must(view, literal, state),
@@ -475,7 +476,7 @@ impl Body {
         }
     }
 
-    /// Reads a literal that may come here, as framing. The next state is `state` after it, and `otherwise` without it.
+    /// Reads an optional literal as framing. The next state is `state` after it, and `otherwise` without it.
     pub(super) fn may(&mut self, view: &View, literal: &[u8], state: State, otherwise: State) -> Transition {
         match view.literal(0, literal) {
             Decision::Yes => self.some(Piece::Framing, literal.len(), state),
@@ -484,20 +485,20 @@ impl Body {
         }
     }
 
-    /// Returns the whole characters of a piece that may be cut. If there is none, only more bytes can decide.
+    /// Reads a piece up to its last whole character. If there is no whole character, more bytes are needed.
     pub(super) fn run(&mut self, view: &View, piece: Piece, len: usize, state: State) -> Transition {
         let goes_on = len == view.text.len() && !view.is_end;
         let whole = if goes_on { len - incomplete_tail(view.text) } else { len };
         if whole == 0 { self.more(view) } else { self.some(piece, whole, state) }
     }
 
-    /// Reads a piece up to an index, where a byte ends it that is not part of it. That byte counts once it is the first one
-    /// left: until then the body is inside the piece, in `own`, and another byte may come instead.
+    /// Reads a piece up to the byte at an index, which ends it. The state changes only when that byte is next: until then the
+    /// body stays inside the piece, in `own`, because the host may stop before the byte.
     pub(super) fn ends_at(&mut self, at: usize, piece: Piece, own: State, after: State) -> Transition {
         if at == 0 { self.go(after) } else { self.some(piece, at, own) }
     }
 
-    /// Reads the text before an index, and then applies the decision made there.
+    /// Reads the text before an index; then the decision at the index applies.
     pub(super) fn before(&mut self, at: usize, piece: Piece, state: State, seen: Decision) -> Transition {
         if at > 0 { self.some(piece, at, state) } else { Err(seen) }
     }

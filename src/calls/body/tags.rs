@@ -1,4 +1,4 @@
-//! A call whose keys and values are between markers.
+//! Reads a call whose keys and values are between markers.
 
 use super::state::{Body, Piece, State, Transition};
 use crate::calls::{
@@ -19,14 +19,14 @@ impl Body {
                 }
                 let closer = &rule.value[1];
                 match view.literal(0, closer) {
-                    // The closer of the value again.
+                    // A repeated closer of the value.
                     Decision::Yes if !is_first => return self.some(Piece::Framing, closer.len(), own),
                     Decision::More if !is_first => return Err(Decision::More),
                     _ => {}
                 }
                 self.may(view, &rule.key[0], State::TagKey, State::Ended)
             }
-            // The opener of the key again.
+            // A repeated opener of the key.
             State::TagKey if view.literal(0, &rule.key[0]) != Decision::No => {
                 self.must(view, &rule.key[0], State::TagKey)
             }

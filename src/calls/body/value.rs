@@ -1,6 +1,5 @@
-//! The value of a call whose keys and values are between markers: its text and its end. A closer counts if the text after it
-//! may follow a value. A value without its closer ends where a key follows or the call ends, or with a misspelt closer. See
-//! `docs/tool-calls.md`.
+//! Reads the text and the end of a value between markers. A closer counts if the text after it may follow a value. A value
+//! without its closer ends where a key follows or the call ends, or with a misspelt closer. See `docs/tool-calls.md`.
 
 use super::{
     around::Around,
@@ -66,7 +65,7 @@ impl Body {
         is_line: bool,
     ) -> Transition {
         let ends = Ends { around: Around { tables, view }, table, rule, view, key: self.key, is_line };
-        // The first closer that does not count.
+        // The index of the first closer that does not count.
         let mut closer = None;
         let state = |closer: Option<usize>, len: usize| State::ValueText {
             has_closer: has_closer || closer.is_some_and(|at| at < len),
@@ -98,8 +97,8 @@ impl Body {
                         };
                         return self.some(piece, len, state(closer, len));
                     }
-                    // The bytes that follow have decided it. If the host stops before them, no other bytes may come in their
-                    // place.
+                    // The next bytes were needed to decide this end. If the host stops before them, they must not be replaced
+                    // by others.
                     self.due = ends.reach(has_closer) as u16;
                     if is_broken {
                         return self.go(State::Breaks);
@@ -115,7 +114,7 @@ impl Body {
             }
             at += 1;
         }
-        // Framing of an end that may follow is not of the value.
+        // Framing before a possible end is not part of the value.
         let framing = if view.is_end { 0 } else { rule.framing_before(view.text) };
         let len = view.text.len() - framing;
         match framing {
@@ -127,8 +126,8 @@ impl Body {
         }
     }
 
-    /// Returns the number of the held bytes that are the value's, and the state after them: before the closer, if a whole one is
-    /// held.
+    /// Returns the number of held bytes that belong to the value, and the state after them. If a whole closer is held, that is
+    /// the state before the closer.
     pub(super) fn flush_value(&self, rule: &TagsRule, held: &[u8]) -> (usize, State) {
         let closer = &rule.value[1];
         if let Some(at) = memchr::memmem::find(held, closer) {
@@ -143,26 +142,26 @@ impl Body {
     }
 }
 
-/// The end of a value: the length of its closer, 0 if it has none.
+/// The end of a value: the length of its closer, or 0 without a closer.
 struct End {
     len: usize,
     is_repaired: bool,
 }
 
-/// Where a value may end.
+/// Finds the places where a value may end.
 struct Ends<'a> {
     around: Around<'a>,
     table: &'a CallTable,
     rule: &'a TagsRule,
     view: &'a View<'a>,
     key: Key,
-    /// A line begins at index 0.
+    /// Whether a line begins at index 0.
     is_line: bool,
 }
 
 impl Ends<'_> {
-    /// Returns the end of the value at an index. `has_closer`: the value has had a closer that did not count, so that only a
-    /// closer or the end of the call may end it.
+    /// Returns the end of the value at an index. `has_closer` means that the value had a closer that did not count, so that
+    /// only a closer or the end of the call may end it.
     fn end_at(&self, at: usize, has_closer: bool) -> Result<End, Decision> {
         let closer = &self.rule.value[1];
         let counts = match self.view.literal(at, closer) {
@@ -183,7 +182,7 @@ impl Ends<'_> {
         Ok(End { len, is_repaired: true })
     }
 
-    /// Returns the number of bytes that have decided that the value ends at index 0.
+    /// Returns the number of bytes that were needed to decide that the value ends at index 0.
     fn reach(&self, has_closer: bool) -> usize {
         let decides = |len: usize| {
             let view = &self.view.first(len);
@@ -202,7 +201,7 @@ impl Ends<'_> {
         at.checked_sub(1).map_or(self.is_line, |before| self.view.text[before] == b'\n')
     }
 
-    /// Returns whether a value's closer may be followed by the text at an index: by a key, or by the end of the call.
+    /// Returns whether the text at an index, a key or the end of the call, may follow a value's closer.
     fn goes_on(&self, at: usize) -> Decision {
         let seen = match self.table.end.is_empty() {
             true => self.around.follows_call(at, true),
@@ -217,14 +216,14 @@ impl Ends<'_> {
         seen.or(key)
     }
 
-    /// Returns whether a value's closer, which is framing after another one, is at an index, and the call continues after it.
+    /// Returns whether a repeated closer of the value, which is framing, is at an index, and the call continues after it.
     fn is_closed_again(&self, at: usize) -> Decision {
         let closer = std::slice::from_ref(&self.rule.value[1]);
         self.around.then(at, closer, |at| self.goes_on(at)).or(self.around.is_cut_at_end(at, closer))
     }
 
-    /// Returns whether the call ends at an index, although the value's closer is missing. Only the end of the answer says so: before
-    /// another call, the end may be quoted together with that call.
+    /// Returns whether the call ends at an index although the value's closer is missing. That is so only if the answer ends
+    /// too: if another call follows, a quotation may have both.
     fn is_over(&self, at: usize) -> Decision {
         let Around { tables, .. } = self.around;
         let ends = |at: usize| self.around.ends_answer(at);
@@ -242,7 +241,7 @@ impl Ends<'_> {
         }
     }
 
-    /// Returns whether a line begins at an index with a plain key.
+    /// Returns whether a line with a plain key begins at an index.
     fn is_line_of_key(&self, at: usize) -> Decision {
         match self.is_line_at(at) {
             true => self.key_at(self.view, at, MOST_OF_PLAIN_KEY, Key::may_have),
@@ -250,7 +249,7 @@ impl Ends<'_> {
         }
     }
 
-    /// Returns whether a key of at most `most` of these bytes is at an index, with all text before its value.
+    /// Returns whether a key of at most `most` allowed bytes is at an index, with all markers up to its value.
     fn key_at(&self, view: &View, at: usize, most: usize, may_have: impl Fn(u8) -> bool) -> Decision {
         let [open, close] = &self.rule.key;
         match view.literal(at, open) {
@@ -273,7 +272,7 @@ impl Ends<'_> {
         }
     }
 
-    /// Returns whether the opener of a value is at an index, where a key has ended.
+    /// Returns whether, after a key that ends at an index, the opener of a value follows.
     fn value_opens(&self, view: &View, mut at: usize) -> Decision {
         let opener = &self.rule.value[0];
         let gap = if self.rule.key[1].ends_with(b">") { MOST_BLANKS_AFTER } else { 0 };
@@ -327,7 +326,7 @@ impl Ends<'_> {
         self.must_have_ended(at + len).ok().map(|()| len)
     }
 
-    /// Returns the length of a closer of an element that is named by the key.
+    /// Returns the length of a closer with the name of the key at an index, as of an XML element.
     fn closer_of_key(&self, at: usize) -> Result<usize, Decision> {
         self.view.literal(at, b"</").ok()?;
         let from = at + 2;
@@ -341,7 +340,7 @@ impl Ends<'_> {
     }
 }
 
-/// Returns `found` for a yes, none for a no; `Err` where only more bytes can decide.
+/// Returns `found` for `Yes`, `None` for `No`, and an error if more bytes are needed.
 fn decided<T>(seen: Decision, found: T) -> Result<Option<T>, Decision> {
     match seen {
         Decision::Yes => Ok(Some(found)),

@@ -1,4 +1,4 @@
-//! Collects the markers that count in a region, span by span, in the order in which they take precedence.
+//! Collects the markers that count in a region, span by span, in the order of their precedence.
 
 use toml::Spanned;
 
@@ -22,7 +22,7 @@ impl Compiler<'_> {
         let unguarded = |action| Pattern { guarded: Guarded::Nowhere, ..Pattern::of(action) };
         let own = unguarded(Action::Close { rule: rule as u8, keep: span.keep });
         self.closers(list, span, own, is_started);
-        // The framing after the opener may have a label, which comes alone if nothing is inside.
+        // The framing after the opener may be a label with a line break. If the span is empty, the label may be there alone.
         let label = text(&span.framing.after_open);
         let label = label.trim_end().len();
         if let Some(after) =
@@ -54,7 +54,7 @@ impl Compiler<'_> {
             let needs = needs | where_flag(span.place);
             let again = Pattern { needs, special: span.special, ..unguarded(Action::Absorb) };
             let after = self.after_open(span);
-            // A line break may come first where texts start inside.
+            // If texts start inside the thinking, a line break may precede the marker.
             let thinks = self.model.start() == Start::Channel(Channel::Thinking) && span.channel == Channel::Thinking;
             let starts = is_started && thinks && span.place == Place::Anywhere && needs & flag::BLANK != 0;
             let line = Spanned::new(self.model.name.span(), "\n".to_owned());
@@ -67,7 +67,8 @@ impl Compiler<'_> {
                 list.push(Candidate { shape, pattern, yields: false, is_optional: false, at: name.span() });
             }
         }
-        // A span that was open at the start has ended none. In an answer that ended the thinking, its closer is a stray one.
+        // A span that was open at the start has not ended any thinking. After an answer that ended the thinking, the closer of
+        // the thinking is a stray closer.
         if span.ends.is_some() && !is_started && span.channel != Channel::Content {
             let action = Action::Close { rule: rule as u8, keep: false };
             let pattern = Pattern { needs: flag::ENDED, ..unguarded(action) };
@@ -85,13 +86,13 @@ impl Compiler<'_> {
             self.openers(list, rule, span.get_ref(), None);
         }
         self.leading_openers(list);
-        // After nothing but blanks a closer is an extra one, elsewhere a stray one. After a span that was closed by
-        // force, it is that span's.
+        // A closer after only blanks is an extra closer, elsewhere a stray closer. After a forced close, it belongs to
+        // the span that was closed.
         let extra = if model.extra_close == ExtraClose::Drop { flag::FRESH } else { flag::FRESH | flag::FORCED };
         for (rule, thinking) in thinking_spans(model) {
             self.closers(list, thinking, Pattern { needs: extra, ..Pattern::of(Action::DropClose) }, true);
             if model.extra_close == ExtraClose::Drop && model.guard.contains(&Guard::Inline) {
-                // The blank lines before the beginning of an answer go with it.
+                // The blank lines before an extra closer at the beginning of an answer are removed with it.
                 let pattern = Pattern { needs: extra, ..Pattern::of(Action::DropClose) };
                 let own = text(&thinking.framing.before_close);
                 let after = self.after_close(thinking);
@@ -101,7 +102,7 @@ impl Compiler<'_> {
                     self.framed_closers(list, thinking, Some(&lines), after, pattern, true);
                     list[first..].iter_mut().for_each(|candidate| candidate.is_optional = true);
                     let mut index = first;
-                    // Without framing, and with less of it, they are there already.
+                    // Candidates without framing, or with less framing, are in the list already.
                     while let Some(candidate) = list.get(index) {
                         match usize::from(candidate.pattern.before) == lines.get_ref().len() {
                             true => index += 1,
@@ -132,7 +133,7 @@ impl Compiler<'_> {
         for dropped in [&model.drop, &model.drop_ends] {
             self.dropped(list, dropped, Pattern::of(Action::Drop));
         }
-        // After a forced close, the late closers are the same.
+        // After a forced close, late closers have the same bytes.
         let last = Pattern { avoids: flag::FORCED, ..Pattern::of(Action::DropLast) };
         self.dropped(list, &model.drop_last, last);
     }
@@ -156,7 +157,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the openers. `of_thinking`: they count inside the thinking, and whether they end it.
+    /// Adds the openers. If `of_thinking` is set, they count inside the thinking, and it says whether they end it.
     pub(super) fn openers(&mut self, list: &mut Vec<Candidate>, rule: usize, span: &Span, of_thinking: Option<bool>) {
         let rule = rule as u8;
         let ends = of_thinking == Some(true);
@@ -170,7 +171,7 @@ impl Compiler<'_> {
             ..Pattern::of(Action::Open { rule, tag: tag as u8, ends })
         };
         if let Some(open) = &span.open {
-            // Framing precedes an implied close only if the answer ends the thinking.
+            // If an opener ends the thinking, framing before it belongs to it only for an opener of the answer.
             let before = span.framing.before_open.as_ref().filter(|_| !ends || span.channel == Channel::Content);
             let after = self.after_open(span);
             self.literals(list, open, before, after, pattern);
@@ -197,8 +198,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds a span's closers. `any_name`: the opener is not the innermost span's, or is not there, so that a tag's name
-    /// cannot be asked for.
+    /// Adds a span's closers. With `any_name`, the span is not the innermost one or was not opened, so that a tag's name
+    /// cannot be compared with its opener.
     fn closers(&mut self, list: &mut Vec<Candidate>, span: &Span, pattern: Pattern, any_name: bool) {
         let after = self.after_close(span);
         self.framed_closers(list, span, span.framing.before_close.as_ref(), after, pattern, any_name);
@@ -229,8 +230,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the closers of the wrappers of the answer that end the thinking: the span that they close without their opener was
-    /// the answer.
+    /// Adds the closers of the answer's wrappers that end the thinking: without the wrapper's opener, the thinking was the
+    /// answer.
     pub(super) fn answer_closers(&mut self, list: &mut Vec<Candidate>, pattern: Pattern) {
         let model = self.model;
         let spans = model.spans.iter().map(Spanned::get_ref);
@@ -239,7 +240,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the forms in which closers are torn.
+    /// Adds the torn forms of closers.
     fn torn<'l>(
         &mut self,
         list: &mut Vec<Candidate>,

@@ -1,5 +1,5 @@
-//! The compiler of a dialect: the file that it reads, and the tables that all regions share. Its methods are in the files of
-//! the parts that they compile.
+//! The state of the compiler of a dialect: the file, and the tables that all regions share. Its methods are in the files of the
+//! parts that they compile.
 
 use crate::{
     dialect::{
@@ -15,7 +15,7 @@ pub(super) struct Compiler<'a> {
     pub(super) tag: TagRule,
     pub(super) nodes: Vec<Node>,
     pub(super) framings: Vec<grammar::Framing>,
-    /// The tags that open the thinking at the beginning of a stream, though they are not the dialect's own.
+    /// The tags of other families that open the thinking at the beginning of a stream.
     pub(super) leading: Vec<Literal>,
     pub(super) max_hold: usize,
     pub(super) room: usize,
@@ -31,7 +31,7 @@ impl Compiler<'_> {
     pub(super) fn after_close(&mut self, span: &Span) -> u16 {
         match &span.framing.after_close {
             None => 0,
-            // As many line breaks as there are.
+            // A framing of line breaks may also be shorter.
             Some(after) if after.get_ref().bytes().all(|byte| byte == b'\n') => {
                 let separates = span.channel == Channel::Thinking;
                 let line = |next| grammar::Framing { bytes: Box::new([b'\n']), next, separates };
@@ -41,7 +41,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Returns the number of a framing: its index plus one. `next`: the one that may follow it.
+    /// Returns the number of a framing, which is its index plus one. `next` is the number of the framing that may follow it.
     pub(super) fn framing(&mut self, bytes: &[u8], next: u16) -> u16 {
         self.add_framing(grammar::Framing { bytes: bytes.into(), next, separates: false })
     }
@@ -56,7 +56,7 @@ impl Compiler<'_> {
         index as u16 + 1
     }
 
-    /// Returns the bytes of a literal as the tries have them.
+    /// Returns the bytes of a literal in the case of the tries.
     pub(super) fn folded(&self, literal: &Literal) -> Box<[u8]> {
         self.model.case.bytes(literal).into()
     }
@@ -67,7 +67,7 @@ impl Compiler<'_> {
         (self.nodes.len() - 1) as u32
     }
 
-    /// Puts the bytes of a pattern below a root.
+    /// Adds the bytes of a pattern below a root.
     pub(super) fn insert(&mut self, root: u32, bytes: &[u8], bit: PatternSet) {
         let mut node = root;
         for &byte in bytes {
@@ -88,7 +88,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns the flag that an opener needs at its place.
+/// Returns the flag that an opener needs for its `place`.
 pub(super) fn where_flag(place: Place) -> u16 {
     match place {
         Place::Anywhere => 0,

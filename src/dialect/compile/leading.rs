@@ -1,4 +1,4 @@
-//! Tags that open the thinking at the beginning of a stream, though they are not the dialect's own.
+//! Compiles the tags of other families that open the thinking at the beginning of a stream.
 
 use toml::Spanned;
 
@@ -11,11 +11,11 @@ use crate::{
     matcher::grammar::{Action, Guarded, Pattern, flag},
 };
 
-/// The tags that families, and prompts of hosts, have for the thinking.
+/// The tags for the thinking of all families, and of hosts' prompts.
 const LEADING_TAGS: &str = include_str!("../leading_tags.txt");
 
-/// Returns the names of those that the beginning of a stream may be in place of the dialect's own opener: in a dialect of
-/// models, and where no marker of it can be taken for the tag.
+/// Returns the names of the tags that may replace the dialect's opener at the beginning of a stream: none if it is not a
+/// dialect of models, and none that could be taken for one of its markers.
 pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     let spans = || model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans().flat_map(|span| span.open.iter().flatten().chain(&span.close).chain(&span.quote));
@@ -38,7 +38,7 @@ pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     names.map(|name| Spanned::new(model.name.span(), (*name).to_owned())).collect()
 }
 
-/// Returns the rule whose span such a tag opens: that of the first thinking span, or the number after all spans.
+/// Returns the rule for spans that such a tag opens: the first thinking span, or the number after all spans.
 pub(super) fn leading_rule(model: &Model) -> u8 {
     thinking_spans(model).next().map_or(model.spans.len(), |(rule, _)| rule) as u8
 }

@@ -1,4 +1,4 @@
-//! Compiles a dialect's file to the matcher's tables: which patterns count in which region, and tries that find them.
+//! Compiles a dialect's file to the matcher's tables: the patterns of each region, and tries that find them.
 
 mod candidates;
 mod compiler;
@@ -45,14 +45,14 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         model,
         fold: model.case == Case::Ascii,
         tag: shared_tag_rule(model)?,
-        // Node 0 is nobody's child, so that 0 can mean none.
+        // Node 0 is never a child, so that 0 can mean no node.
         nodes: vec![Node { byte: 0, child: 0, next: 0, accept: 0, reach: 0 }],
         framings: Vec::new(),
         leading: leading_tags(model),
         max_hold: 3,
         room: 3,
     };
-    // Where a tag of them could be taken for a marker of the file's own, they do not count.
+    // If a leading tag could be taken for a marker of the file, leading tags do not count.
     let leading = if compiler.leading.is_empty() { None } else { compiler.region(Scope::Leading).ok() };
     if leading.is_none() {
         compiler.leading.clear();
@@ -90,7 +90,8 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     let bare = spans.iter().fold(0, |bare, span| bare | span.bare);
     let guards_prose = model.guard.contains(&Guard::Inline);
     let guards_json = guards_prose || !calls.is_empty();
-    // A tag that the text only mentions follows other content; an answer in JSON is the first content.
+    // Two rules depend on whether there was content: a mentioned tag follows other content, and an answer in JSON is the first
+    // content.
     let used = used | bare | if guards_json { flag::LEAD } else { 0 };
     let grammar = Grammar {
         fold: compiler.fold,
@@ -171,7 +172,7 @@ fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<Call
         Action::HeaderEnd => !has_keys,
         _ => false,
     };
-    // A fence is another span's, and lines do not count inside a body.
+    // A fence closes another span, and lines do not matter inside a body.
     let is_fence = |index: usize| region.fence_close.is_some_and(|fence| usize::from(fence) == index);
     let set = |counts: &dyn Fn(&Pattern) -> bool| {
         let patterns =
@@ -189,8 +190,8 @@ fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<Call
     }))
 }
 
-/// Returns the tables of calls of a region. A stream that starts inside the tool channel is in the channel's first span that
-/// has some.
+/// Returns the tables of calls of a region. A stream that starts inside the tool channel is in the channel's first span with
+/// tables.
 fn tables_of(model: &Model, number: usize, region: &Region) -> Result<Option<CallTables>, Fault> {
     if region.channel != Channel::Tool {
         return Ok(None);
@@ -246,7 +247,7 @@ fn span_rule(span: &Span) -> SpanRule {
     }
 }
 
-/// Returns the grammar of all tags: one matcher serves them all.
+/// Returns the grammar of all tags, for the one matcher of tags.
 fn shared_tag_rule(model: &Model) -> Result<TagRule, Fault> {
     let rule = |tag: &Tag| TagRule {
         space: tag.space,

@@ -19,10 +19,10 @@ use crate::{
     },
 };
 
-/// A tag with attributes that is longer than this makes its scanner grow.
+/// The longest tag with attributes for which a scanner reserves memory at once.
 const LONG_TAG: usize = 255;
 
-/// Which stretch of text a region is.
+/// The text to which a region belongs.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
     Content,
@@ -103,7 +103,7 @@ impl Compiler<'_> {
             self.leading_openers(&mut list);
         }
         if channel == Channel::Thinking {
-            // A span of the channel that is open: a marker that ends it does not close another span.
+            // The rule of the open span. A marker that ends it does not close another span.
             let rule = match scope {
                 Scope::Inside(rule) => rule,
                 Scope::Started(_) | Scope::Leading => usize::from(leading_rule(model)),
@@ -135,7 +135,7 @@ impl Compiler<'_> {
         mut candidates: Vec<Candidate>,
         mut lines: LineRule,
     ) -> Result<Region, Fault> {
-        // Between two quotes nothing else counts.
+        // Between two quotes no other marker counts.
         if candidates.iter().any(|candidate| candidate.pattern.action == Action::Quote) {
             for candidate in candidates.iter_mut().filter(|candidate| candidate.pattern.action != Action::Quote) {
                 candidate.pattern.avoids |= flag::QUOTED;
@@ -192,7 +192,7 @@ impl Compiler<'_> {
             region.special |= if pattern.special { bit } else { 0 };
             region.in_fences |= if pattern.guarded == Guarded::InCode { 0 } else { bit };
             region.in_code_spans |= if pattern.guarded == Guarded::Nowhere { bit } else { 0 };
-            // Markers that are removed are neither openers nor closers.
+            // Markers that open and close nothing also count in strings, and so do markers that are never text in code.
             region.in_strings |= if *yields || pattern.guarded == Guarded::Nowhere { bit } else { 0 };
             let (root, bytes) = match shape {
                 Shape::Literal(bytes) => (&mut region.literals, bytes),
@@ -253,7 +253,7 @@ impl Compiler<'_> {
             }
             Shape::FenceClose => (FENCE_INDENT + FENCE_TICKS + FENCE_INFO + 1) as usize,
         };
-        // The closer after an opener, and up to two bytes after another marker, may decide whether it is one.
+        // The bytes that decide whether an opener counts include the closer after it; for other markers, up to two bytes.
         let after = match shape {
             Shape::Literal(bytes) if matches!(pattern.action, Action::Open { .. }) => bytes.len() + 2,
             Shape::OpenName(name) => name.len() + 4,
@@ -262,7 +262,7 @@ impl Compiler<'_> {
         self.hold(hold + if self.model.guard.contains(&Guard::Inline) { after } else { 0 });
     }
 
-    /// Notes that this many bytes may be held back.
+    /// Raises `max_hold` to this many bytes.
     pub(super) fn hold(&mut self, bytes: usize) {
         self.max_hold = self.max_hold.max(bytes);
         self.room = self.room.max(bytes);

@@ -1,5 +1,5 @@
-//! Accelerated states: those to which almost every byte loops back. From there, only the few bytes that lead elsewhere are
-//! looked for, which is most of why prose is cheap.
+//! Accelerated states: almost every byte leads from such a state back to it. Only the few other bytes are searched for, which
+//! is the main reason why prose is cheap.
 
 use super::state::{EVERY_BYTE, StateId};
 use crate::matcher::{
@@ -7,18 +7,19 @@ use crate::matcher::{
     finder::ByteSetFinder,
 };
 
-/// Self-loops that have a bit in `loop_sets`; `EVERY_BYTE` is the bit after those.
+/// The most self-loops that have a bit in `loop_sets`; `EVERY_BYTE` is the next bit.
 const MOST_SETS: usize = if cfg!(test) { 4 } else { 31 };
 
-/// Blanks that may lead away from an accelerated state for a while.
+/// Blanks that may lead away from an accelerated state for a few bytes.
 pub const SOFT: [u8; 2] = *b"\n ";
 
 /// The accelerated states of an automaton.
 pub struct Accels {
     pub(super) list: Vec<Accel>,
-    /// For each state, the number of the accelerated state that it is or, through blanks, is near to, plus one; 0 is none.
+    /// For each state, 1 plus the number of its accelerated state, which is itself or a state from which blanks lead to it; 0
+    /// without one.
     pub(super) near: Vec<u16>,
-    /// For each byte, the self-loops that it is not in.
+    /// For each byte, a bit for each self-loop that does not include it.
     pub(super) loop_sets: Box<[u32; 256]>,
 }
 
@@ -31,25 +32,25 @@ impl Default for Accels {
 #[derive(Clone)]
 pub struct Accel {
     pub state: StateId,
-    /// The bytes that lead elsewhere …
+    /// The bytes that lead to other states …
     pub(super) escapes: ByteSetFinder,
-    /// … and whether blanks lead to states of which the same is true, so that they can be looked at later.
+    /// … and whether blanks, which lead to states with the same escapes, are examined only at the end of a text.
     pub is_soft: bool,
-    /// The ASCII that leads back at once.
+    /// The ASCII bytes that lead directly back.
     pub self_loop: ByteSet,
-    /// Bytes that, after an escape, may lead elsewhere than back; and those that may after an escape and one of these.
+    /// Bytes that, after an escape, may not lead back; and bytes that may not lead back after an escape and one of the former.
     pub(super) onward: [ByteSet; 2],
 }
 
 impl Accel {
-    /// Returns the number of bytes at the end of a text that may lead elsewhere for a while.
+    /// Returns the number of blanks at the end of a text that may lead to another state.
     #[inline]
     pub fn blanks(&self, text: &[u8]) -> usize {
         if self.is_soft { text.iter().rev().take_while(|byte| SOFT.contains(byte)).count() } else { 0 }
     }
 
-    /// Finds the first escape that may lead elsewhere with the two bytes after it; the text's length if there is none.
-    /// Before that, returns the index after the last one that leads back.
+    /// Finds the first escape that, with the two bytes after it, may not lead back. Returns the index after the last escape
+    /// that leads back, and the index of the found one, or the text's length.
     #[inline(never)]
     pub fn find(&self, text: &[u8]) -> (usize, usize) {
         let [after_one, after_two] = &self.onward;
@@ -59,7 +60,7 @@ impl Accel {
         })
     }
 
-    /// Returns whether a text that has no escape is ASCII; none where it has one.
+    /// Returns whether a text without escapes is ASCII, or `None` if it has an escape.
     #[inline]
     pub fn is_passed(&self, text: &[u8]) -> Option<bool> {
         self.escapes.is_ascii_without(text)
@@ -72,11 +73,11 @@ impl Accels {
         self.list.get(usize::from(*self.near.get(usize::from(state))?).wrapping_sub(1))
     }
 
-    /// Returns the mask of a self-loop over these bytes, all of them ASCII. Those of the same bytes have a bit in common. Where
-    /// all bits are taken, nothing loops.
+    /// Returns the mask of a self-loop over these ASCII bytes. Self-loops over the same bytes share a bit. If no bit is left,
+    /// the mask makes nothing loop.
     pub fn loop_mask(&mut self, set: &ByteSet) -> u32 {
         for mask in (0..MOST_SETS).map(|bit| 1 << bit) {
-            // No self-loop has this byte.
+            // This byte is not ASCII, so it is in no self-loop.
             let is_free = self.loop_sets[usize::from(u8::MAX)] & mask == 0;
             let mut bytes = (0..=u8::MAX).zip(self.loop_sets.iter_mut());
             if is_free {

@@ -1,4 +1,4 @@
-//! Finds the accelerated states of a table that is otherwise complete.
+//! Finds the accelerated states of a table, as the last step of building it.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::matcher::{
 };
 
 impl Automaton {
-    /// Finds the accelerated states: of those where nothing is held, prose first.
+    /// Finds the accelerated states among the states in which nothing is held, those of prose first.
     pub(super) fn accelerate(&mut self) {
         let prose = [false, true].map(|words| {
             let code = CodeTracker::in_prose(LineRule::Guard { fences: false, inline: false, words });
@@ -47,7 +47,7 @@ impl Automaton {
         self.accels = accels;
     }
 
-    /// Returns the accelerated state that this state is, and the states that blanks lead to from it.
+    /// Returns the data of this state if it is accelerated, and the states to which blanks lead from it.
     fn accel_at(&self, state: StateId) -> Option<(Accel, Vec<StateId>)> {
         self.accel_among(state, &SOFT).or_else(|| self.accel_among(state, &[]))
     }
@@ -58,13 +58,13 @@ impl Automaton {
         if usize::from(cell) < self.states.len() { cell } else { FALLBACK }
     }
 
-    /// Returns where any of these bytes leads from any of these states.
+    /// Returns the states to which these bytes lead from these states.
     fn states_after(&self, states: &[StateId], bytes: &[u8]) -> Vec<StateId> {
         let all = states.iter().flat_map(|&from| bytes.iter().map(move |&byte| self.next(from, byte)));
         all.collect::<BTreeSet<StateId>>().into_iter().collect()
     }
 
-    /// Returns the bytes that lead from any of these states to another one than `home`.
+    /// Returns the bytes that lead from any of these states to a state other than `home`.
     fn leads_elsewhere(&self, states: &[StateId], home: StateId) -> ByteSet {
         let width = self.classes.len();
         let mut is_onward = vec![false; width];

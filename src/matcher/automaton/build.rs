@@ -1,6 +1,6 @@
-//! The builder: fills the table by asking a recogniser for the effect of each byte in each state. States are taken in the order
-//! in which text comes to them: those that hold least first, and those near code late, because there are many and each is
-//! rare. States that do not fit lead to the fallback.
+//! The builder, which fills the table: a recogniser shows the effect of each byte in each state. States are added in the order
+//! of their use by text: those that hold the fewest bytes first, and those near code late, because there are many and each is
+//! rare. If there is no room for a state, the fallback is used.
 
 use std::{array, collections::VecDeque, rc::Rc};
 
@@ -20,11 +20,11 @@ use crate::matcher::{
     recogniser::{Outcome, Recogniser, TokenMark},
 };
 
-/// The most states in all, and of one settled configuration. Configurations share their data where a region has many.
+/// The most states in all, and the most of one settled configuration. In a region with many configurations, each has fewer.
 const MOST_STATES: usize = 21_000;
 const MOST_OF_CONFIG: usize = 1024;
-/// … of one where code spans alone hide markers, as in most thinking; of one that text leaves with its next byte; and of
-/// one that few streams come to.
+/// The most states of a configuration in which only code spans hide markers, as in most thinking; of one that the next byte
+/// of text ends; and of one that few streams reach.
 const MOST_OF_SPANS: usize = 512;
 const MOST_OF_FRESH: usize = 96;
 const MOST_OF_RARE: usize = 64;
@@ -37,12 +37,12 @@ const MOST_HELD: usize = 24;
 // `Item::key` packs the held bytes into three words. With more bytes, items that differ in the last ones would have one key.
 const _: () = assert!(MOST_HELD == 3 * size_of::<u64>());
 
-/// Near a fence, a state comes as late as one that holds this number of bytes more. This and the bounds of a configuration are
-/// chosen by W4 of `any` (BENCHMARKS.md).
+/// A state near a fence is added as late as a state that holds this many more bytes. This and the limits of a configuration
+/// were chosen by W4 of `any` (BENCHMARKS.md).
 const NEAR_FENCE: usize = 3;
 
 impl Automaton {
-    /// Builds the automaton of a grammar. `used`: the flags that some pattern asks for.
+    /// Builds the automaton of a grammar. `used` are the flags that some pattern needs or avoids.
     pub fn new(grammar: &Grammar, used: u16) -> Automaton {
         let mut builder = Builder::new(grammar);
         for number in 0..grammar.regions.len() as u8 {
@@ -53,7 +53,7 @@ impl Automaton {
     }
 }
 
-/// A place in a text: its origin, and the bytes held after that.
+/// A place in a text: its origin, and the bytes held after the origin.
 #[derive(Clone, Copy)]
 struct Item {
     config: u16,
@@ -68,7 +68,7 @@ impl Item {
         &self.held[..usize::from(self.len)]
     }
 
-    /// Returns a key that is unique to the item, in one piece, which is hashed faster than the fields.
+    /// Returns a unique key of the item, which is hashed faster than the fields.
     fn key(&self, code: u64) -> [u64; 5] {
         let [a, b, c] = array::from_fn(|word| array::from_fn(|byte| self.held[word * 8 + byte]));
         let place = u64::from(self.config) << 32 | u64::from(self.framing) << 8 | u64::from(self.len);
@@ -78,21 +78,21 @@ impl Item {
 
 struct Place {
     item: Item,
-    /// It has read the held bytes.
+    /// The recogniser that has read the held bytes.
     recogniser: Option<Recogniser>,
     state: StateId,
-    /// Where in `rows` its cells begin.
+    /// The index in `rows` at which the place's cells begin.
     row: Option<usize>,
 }
 
-/// A configuration, and how many states it may have and has.
+/// A configuration, the most states that it may have, and the number that it has.
 struct Room {
     config: Config,
     most: usize,
     count: usize,
 }
 
-/// A cell before the states have their numbers.
+/// A cell, before states are numbered.
 #[derive(Clone, Copy)]
 enum Cell {
     To(u32),
@@ -101,11 +101,11 @@ enum Cell {
 
 const TO_FALLBACK: Cell = Cell::Exit(0);
 
-/// How the recogniser of a place takes each byte class: with those in neither list it fails.
+/// The effect of each byte class on the recogniser of a place. With classes in neither list it fails.
 struct Onward {
-    /// It can read on.
+    /// The classes with which it can continue.
     survivors: Vec<usize>,
-    /// It fails, and has seen that its line opens a nested block.
+    /// The classes with which it fails and shows that its line opens a nested block.
     nesting: Vec<usize>,
 }
 
@@ -117,18 +117,18 @@ struct Builder<'a> {
     classes: ByteClasses,
     rooms: Vec<Room>,
     numbers_of_configs: FxHashMap<Config, u16>,
-    /// Every place that was found, and the numbers of their items.
+    /// All places that were found.
     places: Vec<Place>,
     numbers: FxHashMap<[u64; 5], u32>,
-    /// Where nothing is held and that was asked for last: most bytes lead where the one before them did.
+    /// The last result for a place where nothing is held: most bytes lead to the same cell as the byte before.
     last: Option<(Config, CodeTracker, u16, Cell)>,
     /// Places without a state, by their ranks.
     queue: [VecDeque<u32>; RANKS],
-    /// The places with a state, in the order of the states from the first one on.
+    /// The places with a state, in the order of the states.
     states: Vec<u32>,
-    /// Rows of cells, in no order.
+    /// Rows of cells, in any order.
     rows: Vec<Cell>,
-    /// The data of a region and a recogniser: most places share theirs with others.
+    /// The effects of bytes by region and recogniser, which most places share with others.
     onward: FxHashMap<(u8, Recogniser), Rc<Onward>>,
     exits: Vec<Exit>,
     numbers_of_exits: FxHashMap<Exit, u16>,
@@ -153,7 +153,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Finds the places that markers lead to in a region.
+    /// Adds the places of a region to which markers lead.
     fn seed(&mut self, number: u8, used: u16) {
         let region = self.grammar.region(number);
         let seeds = config::seeds(self.grammar, number, used);
@@ -166,7 +166,7 @@ impl<'a> Builder<'a> {
                 LineRule::Guard { fences: false, .. } => MOST_OF_SPANS,
                 _ => MOST_OF_CONFIG,
             };
-            // Where many configurations share a region, each has fewer streams.
+            // If a region has many configurations, each is used by fewer streams.
             let most = (2 * most / common.max(2)).max(MOST_OF_RARE);
             let config = self.number_of(seed.config, most);
             for is_blank in [true, false] {
@@ -209,7 +209,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Works out where each class leads from a place. Returns where its cells begin.
+    /// Computes the cell of each class for a place. Returns the index in `rows` of the first.
     fn row(&mut self, number: u32) -> usize {
         if let Some(row) = self.places[number as usize].row {
             return row;
@@ -222,8 +222,8 @@ impl<'a> Builder<'a> {
         row
     }
 
-    /// Works out the cells of a place where something is held or framing may come. Where its recogniser fails, a byte has its
-    /// effect in the place `failed`.
+    /// Computes the cells of a place where bytes are held or framing may follow. If the recogniser fails with a byte, the byte
+    /// has the effect that it has in the place `failed`.
     fn row_after(&mut self, number: u32, failed: u32) -> usize {
         let failed = self.row(failed);
         let onward = self.onward(number);
@@ -249,14 +249,14 @@ impl<'a> Builder<'a> {
         row
     }
 
-    /// Works out the cells of a place one by one.
+    /// Computes the cells of a place one by one.
     fn row_of_all(&mut self, number: u32) -> usize {
         let row = self.rows.len();
         self.rows.resize(row + self.classes.len(), TO_FALLBACK);
         let Place { item, recogniser, .. } = &self.places[number as usize];
         let region = self.grammar.region(self.rooms[usize::from(item.config)].config.region);
         let is_free = recogniser.is_none() && item.framing == 0;
-        // Bytes that begin nothing lead where others of their kind do.
+        // All bytes of a kind that cannot begin a marker lead to the same cell.
         let mut of_kinds = [None; code::KINDS];
         for class in 0..self.classes.len() {
             let byte = self.classes.bytes()[class];
@@ -269,8 +269,8 @@ impl<'a> Builder<'a> {
         row
     }
 
-    /// Returns where the held bytes of a place lead if they are not framing, or if the first of them is text: of a line that
-    /// opens a nested block, if `nests` is set. None where nothing is held and no framing may come.
+    /// Returns the cell of a place if its held bytes are not framing, or if the first of them is text, which is in a line that
+    /// opens a nested block if `nests`. Returns `None` if nothing is held and no framing may follow.
     fn failed(&mut self, number: u32, nests: bool) -> Option<Cell> {
         let Place { item, recogniser, .. } = &self.places[number as usize];
         let mut item = *item;
@@ -283,7 +283,7 @@ impl<'a> Builder<'a> {
         Some(self.replay(&item, item.held(), None))
     }
 
-    /// Returns how the recogniser of a place takes each byte class.
+    /// Returns the effect of each byte class on the recogniser of a place.
     fn onward(&mut self, number: u32) -> Rc<Onward> {
         let Place { item, recogniser, .. } = self.places[number as usize];
         let recogniser = recogniser.unwrap_or_else(|| Recogniser::of_framing(item.framing));
@@ -360,7 +360,7 @@ impl<'a> Builder<'a> {
         Cell::Exit(number)
     }
 
-    /// Returns the place where this text is held, if it is one that text commonly comes to. `recogniser` has read the text.
+    /// Returns the place where this text is held, if text reaches it often enough. `recogniser` has read the held text.
     fn find(
         &mut self,
         config: u16,
@@ -374,7 +374,7 @@ impl<'a> Builder<'a> {
         if !region.has_lines() {
             code = CodeTracker::NEW;
         }
-        // After the sign of a quote or a list item, few texts begin with what may be a marker.
+        // Directly after the sign of a block quote or a list item, a possible marker is rare.
         let is_common = is_common && (text.is_empty() && framing == 0 || !code.is_in_containers());
         let Some(code_number) = code.number().filter(|_| text.len() <= MOST_HELD && is_common) else {
             return TO_FALLBACK;
@@ -399,7 +399,7 @@ impl<'a> Builder<'a> {
         Cell::To(number)
     }
 
-    /// Returns how late a place gets its state: after those of settled configurations, and by how rare it is.
+    /// Returns the rank by which a place gets its state: settled configurations first, and rare places late.
     fn rank(&self, item: &Item) -> usize {
         let is_rare = item.code.is_near_fence() || item.code.is_in_containers();
         let rank = usize::from(item.len) + if is_rare { NEAR_FENCE } else { 0 };
@@ -407,7 +407,7 @@ impl<'a> Builder<'a> {
         if is_settled { rank } else { RANKS / 2 + rank }
     }
 
-    /// Returns the place where nothing is held.
+    /// Returns the place with this data where nothing is held.
     fn find_free(&mut self, config: Config, code: CodeTracker, framing: u16) -> Cell {
         if let Some((.., cell)) = self.last.filter(|&(a, b, c, _)| (a, b, c) == (config, code, framing)) {
             return cell;
@@ -429,8 +429,8 @@ impl<'a> Builder<'a> {
         self.replay(&item, &text[..=len], Some((alive, len)))
     }
 
-    /// Returns where a text leads that begins where the item does. `alive`: the recogniser that has read the item's held bytes,
-    /// if any, and their number. None: the first byte is text.
+    /// Returns the cell to which a text leads from the item's origin. `alive` is the recogniser that has read the item's held
+    /// bytes, if there is one, and their number; `None` means that the first byte is text.
     fn replay(&mut self, item: &Item, text: &[u8], alive: Option<(Option<Recogniser>, usize)>) -> Cell {
         let mut config = self.rooms[usize::from(item.config)].config;
         let region = self.grammar.region(config.region);
@@ -456,7 +456,7 @@ impl<'a> Builder<'a> {
         };
         loop {
             if code.begins_json() {
-                // In an answer in JSON each byte is looked at by itself.
+                // In an answer in JSON, each byte is read outside the table.
                 return TO_FALLBACK;
             }
             let mut recogniser = match (alive.take(), text.get(at)) {

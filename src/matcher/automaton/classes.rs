@@ -63,7 +63,7 @@ impl ByteClasses {
         &self.bytes
     }
 
-    /// Returns the bytes of which this is true, which is asked once for each class.
+    /// Returns the bytes for which `is_in` is true. It is called once for each class.
     pub fn set_of(&self, is_in: impl Fn(u8) -> bool) -> ByteSet {
         let is_in: Vec<bool> = self.bytes.iter().map(|&byte| is_in(byte)).collect();
         let mut set = [0; 4];

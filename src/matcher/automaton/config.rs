@@ -1,22 +1,22 @@
-//! Start configurations: which patterns count at a stream's position, and how text changes that. A state of the automaton
-//! is a place in a text under one of them, so that the first byte of a stream, the first blank of a span and the first
-//! byte that is not blank are transitions like all others.
+//! Start configurations: the patterns that count at a stream's position, and the changes of this set by text. Each state
+//! of the automaton belongs to a configuration, so that the first byte of a stream, the first blank of a span and the
+//! first other byte are transitions like all others.
 
 use crate::matcher::grammar::{Action, Grammar, PatternSet, Region, flag};
 
-/// The kind of text since the last marker, as far as it changes which patterns count.
+/// The kind of text since the last marker, as far as it decides which patterns count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// None.
+    /// No text.
     Opened,
-    /// Blanks.
+    /// Only blanks.
     Blank,
-    /// Text, after which flags change only by markers.
+    /// Text. From here on, only markers change flags.
     Settled,
 }
 
 impl Stage {
-    /// Returns the stage that follows from the flags of a stream.
+    /// Returns the stage for the flags of a stream.
     #[inline]
     pub fn of(flags: u16, region: &Region) -> Stage {
         match flags {
@@ -26,7 +26,7 @@ impl Stage {
         }
     }
 
-    /// Returns the flags that the text has taken away.
+    /// Returns the flags that the text of this stage has cleared.
     #[inline]
     pub fn lost(self, region: &Region) -> u16 {
         match self {
@@ -37,7 +37,7 @@ impl Stage {
     }
 }
 
-/// A region while the same patterns count in it, and the same ones will after blanks and after other text.
+/// A region with the patterns that count in it now, after blanks, and after other text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Config {
     pub region: u8,
@@ -47,7 +47,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Returns the configuration of a region. `active`: the patterns that count with these flags.
+    /// Returns the configuration of a region. `active` returns the patterns that count with given flags.
     #[inline]
     pub fn new(number: u8, region: &Region, flags: u16, active: impl Fn(u16) -> PatternSet) -> Config {
         let stage = Stage::of(flags, region);
@@ -77,14 +77,14 @@ impl Config {
 /// A configuration to build states for.
 pub struct Seed {
     pub config: Config,
-    /// Few streams come there.
+    /// Whether few streams reach the configuration.
     pub is_rare: bool,
 }
 
-/// Returns the configurations that a region is known to be entered with, settled ones first, the most common first. Not
-/// among them are those six content spans deep, where no other fits: no text is there for long.
+/// Returns the configurations with which a region may be entered, settled ones first, then by how common they are.
+/// Configurations inside six content spans, where no further span fits, are left out: text is rarely there.
 ///
-/// `used`: the flags that some pattern of the dialect asks for.
+/// `used` are the flags that some pattern of the dialect needs or avoids.
 pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
     let region = grammar.region(number);
     let is_content = number == Grammar::ROOT;
@@ -102,7 +102,7 @@ pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
     let mut seeds: Vec<Seed> = Vec::new();
     for fresh in fresh(region, is_content, used) {
         for flags in unions(flags.clone()).into_iter().map(|flags| flags as u16) {
-            // At its start, a stream has had no span.
+            // At the start of a stream, there was no span yet.
             if is_content && fresh & flag::START != 0 && lasting & !flags & flag::ALONE != 0 {
                 continue;
             }
@@ -140,7 +140,7 @@ pub fn framings(grammar: &Grammar, number: u8) -> Vec<u16> {
             }
         }
     }
-    // Another one may follow.
+    // Each framing may be followed by another one.
     for at in 0.. {
         let Some(&framing) = list.get(at) else { break };
         let next = grammar.next_framing(framing);
@@ -151,8 +151,8 @@ pub fn framings(grammar: &Grammar, number: u8) -> Vec<u16> {
     list
 }
 
-/// Returns the flags that text takes away, as markers leave them: none, at a stream's start, after an opener, after a
-/// closer.
+/// Returns the sets of flags that text clears, at each place where they may be set: none, at a stream's start, after an
+/// opener, after a closer.
 fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
     use flag::{BLANK, FORCED, FRESH, HEADER, LEAD, LEADING, OPENED, START};
     let all: &[u16] = if is_content {
@@ -192,7 +192,7 @@ fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
     list
 }
 
-/// Returns all that can be made of these bits, at most four of them.
+/// Returns all unions of at most four of these bits.
 fn unions(bits: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut all = vec![0];
     for bit in bits.take(4) {

@@ -1,8 +1,8 @@
-//! The automaton: a table in which text costs one look per byte, markers included.
+//! The automaton: a table with which text, including markers, costs one look-up per byte.
 //!
-//! `build` fills the table by asking the recogniser for the effect of each byte in each state; `config` says in which states a
-//! region begins, `classes` which bytes are alike, and `accelerate` where text loops. `table` reads, with `accel` where text
-//! loops.
+//! `build` fills the table with the recogniser's effect of each byte in each state; `config` finds the states in which a region
+//! begins, `classes` the bytes that are alike, and `accelerate` the states in which text loops. `table` reads text, with
+//! `accel` in states that loop.
 
 mod accel;
 mod accelerate;

@@ -1,4 +1,4 @@
-//! The table as text, so that a reader can follow a stream through it.
+//! Prints the table as text, so that a reader can follow a stream through it.
 
 use std::fmt;
 
@@ -64,7 +64,7 @@ impl Automaton {
     }
 }
 
-/// Where a cell leads: a state, or an exit by its number after `x`.
+/// The target of a cell: a state, or `x` and the number of an exit.
 struct Target<'a>(&'a Automaton, u16);
 
 impl fmt::Display for Target<'_> {
@@ -76,7 +76,7 @@ impl fmt::Display for Target<'_> {
     }
 }
 
-/// The bytes of a class: the one it has, or the first of several.
+/// The bytes of a class: the only byte, or the first of several.
 struct Class<'a>(&'a Automaton, usize);
 
 impl fmt::Display for Class<'_> {

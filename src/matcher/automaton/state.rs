@@ -3,14 +3,15 @@
 use super::config::Stage;
 use crate::matcher::code::CodeTracker;
 
-/// The number of a state. `FALLBACK` is the state of all places that are not in the table: there, only a recogniser can decide.
+/// The number of a state. `FALLBACK` is the state of all places that are not in the table: a recogniser must read them.
 pub type StateId = u16;
 pub const FALLBACK: StateId = 0;
 
-/// In a state's loop mask and in the sets of bytes: the bit that says that no text loops.
+/// The bit in a state's loop mask, and in the sets of all bytes, with which no text loops.
 pub(super) const EVERY_BYTE: u32 = 1 << 31;
 
-/// A state, with the data that most feeds need: a stream keeps a copy. One number, so that it stays in a register.
+/// A state, with the data that most feeds need, of which each stream keeps a copy. It is one number, so that it stays in a
+/// register.
 #[derive(Clone, Copy)]
 pub struct StateInfo(u64);
 
@@ -31,52 +32,52 @@ impl StateInfo {
         self.state() == FALLBACK
     }
 
-    /// Returns the number of bytes that are held there, because they may be the beginning of a marker.
+    /// Returns the number of bytes that are held in this state, because they may be the beginning of a marker.
     #[inline]
     pub fn held(self) -> usize {
         usize::from((self.0 >> 48) as u8)
     }
 
-    /// Returns whether the held bytes have characters of several bytes.
+    /// Returns whether the held bytes include characters of several bytes.
     #[inline]
     pub fn is_wide(self) -> bool {
         self.0 >> 56 != 0
     }
 
-    /// Returns the bits that no byte may have if a text is to loop: all of it ASCII, each byte back to this state.
+    /// Returns the loop mask: a text of ASCII bytes without these bits in `loop_sets` leads back to this state.
     #[inline]
     pub fn loop_mask(self) -> u32 {
         self.0 as u32
     }
 
-    /// Returns the same state for a stream that must not loop there.
+    /// Returns this state for a stream that must not loop in it.
     #[inline]
     pub fn without_loop(self) -> StateInfo {
         self.with_loop_mask(EVERY_BYTE)
     }
 
-    /// Returns the same state for a stream that loops there over the bytes of this mask.
+    /// Returns this state for a stream that loops in it over the bytes of this mask.
     #[inline]
     pub fn with_loop_mask(self, mask: u32) -> StateInfo {
         StateInfo(self.0 >> 32 << 32 | u64::from(mask))
     }
 }
 
-/// The position of a stream that leaves the table: before the first byte that is held.
+/// The position of a stream that leaves the table, which is before the first held byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     pub code: CodeTracker,
     pub stage: Stage,
-    /// The framing that may begin here; 0 is none.
+    /// The number of the framing that may begin here, or 0.
     pub framing: u16,
 }
 
-/// Where a byte leads if it does not lead to a state.
+/// The result of a byte that does not lead to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
-    /// Only a recogniser can decide.
+    /// A recogniser must decide.
     Fallback,
-    /// A marker is complete. `origin` is where it begins; the last `unread` bytes come after it.
+    /// A marker is complete. It begins at `origin`; the last `unread` bytes that were read are after it.
     Marker { pattern: u8, len: u16, unread: u8, origin: Origin },
     /// The framing that was expected is complete.
     Framing { len: u16, origin: Origin },

@@ -1,4 +1,4 @@
-//! The table, and how a text is read by it. Reading must look at each byte once, and must know nothing of a dialect's
+//! The table, and the reading of text by it. Each byte must be read only once, and nothing here may depend on a dialect's
 //! file.
 
 use super::{
@@ -9,33 +9,33 @@ use super::{
 };
 use crate::matcher::{bytes::ByteSet, code::CodeTracker};
 
-/// In a text of this length or more, looking for the bytes that matter is cheaper than looking at every byte.
+/// From this length on, searching for the bytes that matter is cheaper than a look-up of every byte.
 const LONG: usize = 16;
 
 pub struct Automaton {
     pub(super) classes: ByteClasses,
-    /// For each state, as many cells as there are classes. A cell is a state or, from the number of states on, an exit.
+    /// For each state, one cell for each class. A cell is a state or, from the number of states on, an exit.
     pub(super) cells: Vec<u16>,
     pub(super) states: Vec<StateInfo>,
     /// For each state, the position of a stream that leaves the table there.
     pub(super) origins: Vec<Origin>,
     pub(super) exits: Vec<Exit>,
-    /// Of each region.
+    /// The start states of each region.
     pub(super) starts: Vec<Vec<Starts>>,
     pub(super) accels: Accels,
 }
 
-/// The progress in a text.
+/// The progress of reading a text.
 pub struct Run {
-    /// Bytes that led from state to state.
+    /// The number of bytes that led from state to state.
     pub read: usize,
-    /// The state after those.
+    /// The state after these bytes.
     pub state: StateId,
-    /// The target of the byte after those, if it was read too.
+    /// The exit to which the next byte leads, if it was read.
     pub exit: Option<Exit>,
 }
 
-/// The states of one configuration in which nothing is held, by the number of their code and by the framing.
+/// The states of one configuration in which nothing is held, by the number of the code tracker and by the framing.
 pub(super) struct Starts {
     pub(super) config: Config,
     pub(super) has_lines: bool,
@@ -43,7 +43,7 @@ pub(super) struct Starts {
 }
 
 impl Automaton {
-    /// Returns the cell of a state for a byte; that of an exit leads nowhere.
+    /// Returns the cell of a state for a byte.
     #[inline]
     pub(super) fn cell(&self, state: u16, byte: u8) -> u16 {
         self.cell_of_class(state, self.classes.of(byte))
@@ -81,13 +81,13 @@ impl Automaton {
         found.map_or(StateInfo::FALLBACK, |at| self.info(starts.list[at].1))
     }
 
-    /// Reads a text byte by byte. Returns the state at its end, and whether it is ASCII; none where a byte leads to an exit.
+    /// Reads a text byte by byte. Returns the state at its end and whether it is ASCII, or `None` if a byte leads to an exit.
     #[inline(always)]
     pub fn walk(&self, from: StateId, text: &[u8]) -> Option<(StateId, bool)> {
         let (cells, width) = (&self.cells[..], self.classes.len());
         let (mut state, mut all) = (usize::from(from), 0);
         for &byte in text {
-            // Exits have no cells: the byte after one is not found.
+            // Exits have no cells, so the look-up of the byte after an exit fails.
             state = usize::from(*cells.get(state * width + self.classes.of(byte))?);
             all |= byte;
         }
@@ -109,7 +109,7 @@ impl Automaton {
                     (at, state) = (back, accel.state);
                 }
             }
-            // Beyond the found marker, to a place where nothing is held.
+            // Read past the found byte, up to a place where nothing is held.
             while at < text.len() && (at <= stop || self.info(state).held() > 0) {
                 let cell = self.cell(state, text[at]);
                 if let Some(exit) = self.exit(cell) {
@@ -122,8 +122,8 @@ impl Automaton {
         Run { read: at, state, exit: None }
     }
 
-    /// Returns where a text leads that has none of the bytes that matter here, if nothing is held after it, and whether it
-    /// is ASCII.
+    /// For a text without the bytes that matter here: returns the state at its end, if nothing is held there, and whether
+    /// the text is ASCII.
     #[inline(always)]
     pub fn pass(&self, state: StateId, text: &[u8]) -> Option<(StateId, bool)> {
         let accel = self.accels.of(state)?;
@@ -133,7 +133,7 @@ impl Automaton {
         Some((end, is_ascii))
     }
 
-    /// Returns where the blanks at the end of a text lead from an accelerated state, if nothing is held after them.
+    /// Returns the state to which the blanks at the end of a text lead from an accelerated state, if nothing is held there.
     #[inline(never)]
     fn after_blanks(&self, accel: &Accel, text: &[u8]) -> Option<StateId> {
         let (text, blanks) = text.split_at_checked(text.len() - accel.blanks(text))?;
@@ -141,7 +141,7 @@ impl Automaton {
         Some(end).filter(|&end| !text.is_empty() && self.info(end).held() == 0)
     }
 
-    /// Returns how many bytes of a text lead to where nothing is held; none where an exit comes before that.
+    /// Returns the number of bytes after which nothing is held, or `None` if an exit is reached before.
     pub fn first_free(&self, mut state: StateId, text: &[u8]) -> Option<usize> {
         for (at, &byte) in text.iter().enumerate() {
             state = *self.cells.get(usize::from(state) * self.classes.len() + self.classes.of(byte))?;
@@ -152,20 +152,20 @@ impl Automaton {
         None
     }
 
-    /// Returns the ASCII that leads back to this state at once, if it is an accelerated one: texts of these bytes alone
-    /// change nothing there.
+    /// Returns the ASCII bytes that lead directly back to this state, if it is accelerated: texts of only these bytes do not
+    /// change it.
     #[cfg(feature = "c-api")]
     #[inline]
     pub fn self_loop(&self, state: StateId) -> Option<&ByteSet> {
         self.accels.of(state).filter(|accel| accel.state == state).map(|accel| &accel.self_loop)
     }
 
-    /// Returns the loop mask of a place outside the table where these bytes, all of them ASCII, change nothing.
+    /// Returns the loop mask of a place outside the table that these ASCII bytes do not change.
     pub fn loop_mask(&mut self, set: &ByteSet) -> u32 {
         self.accels.loop_mask(set)
     }
 
-    /// Returns, of each byte, the self-loops that it is not in; see `StateInfo::loop_mask`.
+    /// Returns, for each byte, the bits of the self-loops that do not include it; see `StateInfo::loop_mask`.
     #[inline]
     pub fn loop_sets(&self) -> &[u32; 256] {
         self.accels.loop_sets()

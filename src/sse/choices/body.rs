@@ -1,4 +1,4 @@
-//! The choices of a body: of an answer that is not a stream.
+//! The choices of a body, which is an answer that is not a stream.
 
 use std::mem;
 
@@ -16,8 +16,8 @@ use crate::sse::text::{Input, Setup, Target};
 use crate::{EndReason, Error};
 
 impl Choices {
-    /// Notes the changes of a `message` next to the delta of a choice, which has the whole text so far: they are those of a body. Its text
-    /// was counted in the deltas.
+    /// Notes the changes of a `message` next to the delta of a choice. It has the whole text so far, so it is changed like a
+    /// body. Its text was counted in the deltas.
     pub(super) fn message_beside(
         &mut self,
         context: &mut Context<'_>,
@@ -65,7 +65,7 @@ impl Choices {
             return promote_body(setup, choice, &said, layout, edits);
         }
         let is_read = !choice.is_split || has_calls || setup.reads_behind;
-        // What a server leaves of its thinking is at the very beginning.
+        // A marker of the thinking that the server left in the content is at its very beginning.
         let may_be_left = |content: &Span| match &raw[content.start..content.end] {
             [b'"', first, ..] => !first.is_ascii_alphanumeric(),
             _ => false,
@@ -126,7 +126,7 @@ impl Choices {
     }
 }
 
-/// Notes in a body that the thinking of its server, this string, is its content as well.
+/// Notes that a body gets the thinking that its server has split, this string, as its content too.
 fn promote_body(
     setup: &mut Setup,
     choice: &Choice,

@@ -1,5 +1,4 @@
-//! The fields of a chat completion, or of a chunk of one, that are rewritten, and their positions. All other fields must pass
-//! unread.
+//! The positions of the fields that are rewritten in a chat completion or a chunk of it. No other field may be read or changed.
 
 use super::layout::Layout;
 use crate::Error;
@@ -11,7 +10,7 @@ use crate::sse::text::Target;
 /// The most choices that are read. No API returns more.
 pub const CHOICES: usize = 128;
 
-/// The members of a chunk, a choice and a delta that are read in every format, apart from those that its layout names.
+/// The members of a chunk, a choice and a delta that are read in every format. A format's layout names more.
 const LIST: &[u8] = b"choices";
 const ERROR: &[u8] = b"error";
 const INDEX: &[u8] = b"index";
@@ -21,7 +20,7 @@ pub const REASONING: [&[u8]; 4] = [b"reasoning_content", b"reasoning", b"reasoni
 const CALLS: [&[u8]; 2] = [b"tool_calls", b"function_call"];
 const PARTS: [&[u8]; 3] = [b"refusal", b"audio", b"images"];
 
-/// Returns whether something is read from members with this name, in any format and wherever they are.
+/// Returns whether members with this name are read, in any format and any object.
 pub fn is_read(name: &[u8]) -> bool {
     let of_layout =
         |layout: &&Layout| [layout.part, layout.whole_part, layout.text.as_bytes(), layout.reason].contains(&name);
@@ -32,7 +31,7 @@ pub fn is_read(name: &[u8]) -> bool {
         || Layout::ALL.iter().any(of_layout)
 }
 
-/// A key and its value, from the key's first quote on.
+/// The positions of a member's key, with its quotes, and of its value.
 #[derive(Clone)]
 pub struct Member<At = Span> {
     pub key: At,
@@ -48,27 +47,27 @@ impl Member {
 /// A choice with the fields of its `delta` or `message`.
 #[derive(Clone, Default)]
 pub struct Choice<At = Span> {
-    /// The index; `None` if it is not a number that can be an index.
+    /// The choice's `index`; `None` if it is not a whole number.
     pub index: Option<u64>,
-    /// Whether `finish_reason` says something.
+    /// Whether there is a `finish_reason` other than `null` or `""`.
     pub finishes: bool,
     /// The value of `finish_reason`, if that is `"stop"`.
     pub stop: Option<At>,
     /// The `content`, if it is a string.
     pub content: Option<Member<At>>,
-    /// Whether the text is not empty, whatever its type is.
+    /// Whether the choice has text: its `content` is not empty, be it a string or a list.
     pub answers: bool,
     /// The value of `content`, if it is not a string.
     pub no_content: Option<At>,
-    /// The first reasoning of the server's own that is a string.
+    /// The first string of reasoning that the server itself has split from the content.
     pub reasoning: Option<At>,
-    /// Whether there was another `content` before.
+    /// Whether an earlier member is named `content` too.
     pub is_doubled: bool,
     /// Whether the server has split the text: `content` is a list, or there is reasoning already.
     pub is_split: bool,
-    /// The value of the field for reasoning, if it is there and empty.
+    /// The value of the field for reasoning, if the choice has that field and it is empty.
     pub field: Option<At>,
-    /// The value of `tool_calls`, if they are there and empty.
+    /// The value of `tool_calls`, if the choice has that member and it is empty.
     pub calls: Option<At>,
     /// The `role`, if it is a string and the only one.
     pub role: Option<Member<At>>,
@@ -78,12 +77,12 @@ pub struct Choice<At = Span> {
     pub beside: Option<At>,
     /// The list of log probabilities of a body's tokens.
     pub tokens: Option<At>,
-    /// Whether its chunk has nothing for a client but the text; `None` if the chunk must be read again to decide that.
+    /// Whether the chunk of this choice has nothing for a client but the text; `None` if that is not determined yet.
     pub has_only_text: Option<bool>,
 }
 
 impl<At> Choice<At> {
-    /// Returns the choice with its values at other places.
+    /// Returns the choice with each position replaced by what `place` returns for it.
     pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Choice<To> {
         let moved = |at: &Option<At>| at.as_ref().map(&place);
         let member = |member: &Member<At>| Member { key: place(&member.key), value: place(&member.value) };
@@ -109,7 +108,7 @@ impl<At> Choice<At> {
 }
 
 impl Choice {
-    /// Returns the value of the field for such text, if it is there and empty. The content never is.
+    /// Returns the value of the field for `target`, if the choice has that field and it is empty; `None` for content.
     pub fn empty(&self, target: Target) -> Option<&Span> {
         match target {
             Target::Reasoning => self.field.as_ref(),
@@ -128,7 +127,7 @@ pub enum Part {
     Other,
 }
 
-/// Returns whether a value says something. `null`, `false` and the empty string, list and object do not.
+/// Returns whether a value is other than `null`, `false` and the empty string, list and object.
 pub fn says(text: &[u8], value: &Span) -> bool {
     let value = &text[value.clone()];
     match value[0] {
@@ -146,8 +145,8 @@ pub fn members(
     reader.object(|reader, key| member(reader, name(text, &key, &mut [0; 24]), key))
 }
 
-/// Reads a chunk, or a whole answer (`is_body`). Returns whether it reports an error. If it cannot be rewritten, it returns
-/// `None` and finds no choices.
+/// Reads a chunk, or a whole answer (`is_body`). Returns whether the JSON reports an error, or `None` and no choices if it
+/// cannot be rewritten.
 pub fn read(
     text: &[u8],
     layout: &Layout,
@@ -177,7 +176,7 @@ pub fn read(
                 (choices.len() < CHOICES).then_some(())?;
                 memory = reserve_one(choices);
                 memory.is_ok().then_some(())?;
-                // The choice is read in its place in the list, because it is large.
+                // The choice is read directly into the list, because it is too large to be moved.
                 choices.push(Choice { index: Some(choices.len() as u64), ..Choice::default() });
                 choice(text, reader, layout, is_body, field, choices.last_mut()?)
             });
@@ -252,7 +251,7 @@ fn choice(
 pub fn read_beside(text: &[u8], at: &Span, layout: &Layout, field: Field, choice: &Choice) -> Choice {
     let Choice { index, finishes, .. } = *choice;
     let mut beside = Choice { index, finishes, stop: choice.stop.clone(), ..Choice::default() };
-    // It was read before, so it is an object.
+    // This was parsed before, so it is an object.
     let _ = delta(text, &mut Reader::at(text, at.start), layout, field, &mut beside);
     beside
 }
@@ -268,8 +267,8 @@ fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, ch
     Some(())
 }
 
-/// A summary of the object that has the text: whether the text is a list, and whether each of the other fields says
-/// something. If two have one name, the last counts.
+/// The facts about the object with the text: whether the text is a list, and which other fields are not empty. Of two fields
+/// with one name, the last counts.
 #[derive(Default)]
 struct Summary {
     lists: bool,
@@ -324,8 +323,8 @@ impl Summary {
     }
 }
 
-/// Returns whether a chunk that was read has nothing for a client but the text of its choice: no other member says anything that
-/// the chunks around it do not say too.
+/// Returns whether a chunk that was read has nothing for a client but the text of its choice: every other member is empty or
+/// the same in all chunks.
 pub fn has_only_text(text: &[u8], layout: &Layout) -> bool {
     fn has_only(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, part: Option<&[u8]>) -> Option<bool> {
         let mut only = true;
@@ -353,16 +352,16 @@ pub fn has_only_text(text: &[u8], layout: &Layout) -> bool {
     has_only(text, &mut Reader::new(text), layout, Some(layout.part)).unwrap_or(false)
 }
 
-/// Returns the letters and digits of the chunk's `id`; of `created`, if it has none; or of those members that the format has
-/// instead.
+/// Returns the letters and digits of the chunk's `id`, or of `created` if it has no `id`. Some layouts name other members for
+/// this.
 pub fn id(text: &[u8], layout: &Layout) -> memory::Result<Vec<u8>> {
     let mut ids = [Vec::new(), Vec::new()];
     let mut memory = Ok(());
-    // The text was read before, so it is an object.
+    // The text was parsed before, so it is an object.
     let _ = members(text, &mut Reader::new(text), |reader, name, _| {
         let value = &text[reader.value()?];
         let Some(place) = layout.ids.iter().position(|known| *known == name) else { return Some(()) };
-        // A number is a time and not an id.
+        // Only the second member may be a number: it is a time. An id is a string.
         if !matches!(value[0], b'"') && (place == 0 || !value[0].is_ascii_digit()) {
             return Some(());
         }

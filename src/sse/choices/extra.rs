@@ -1,4 +1,4 @@
-//! Extra chunks of a stream.
+//! Extra chunks of a stream, for text that the server's own chunk has no place for.
 
 use std::slice;
 
@@ -10,7 +10,7 @@ use crate::memory::{self, append, append_all};
 use crate::sse::options::Field;
 use crate::sse::text::{Parts, Run, Target};
 
-/// Writes extra chunks of the stream, for text of one choice that its own event has no place for.
+/// The writer of extra chunks for text of one choice that the server's event has no place for.
 pub struct ExtraChunk<'a> {
     pub layout: &'static Layout,
     pub head: &'a [u8],
@@ -57,7 +57,7 @@ impl ExtraChunk<'_> {
         Ok(written)
     }
 
-    /// Writes one chunk with those fields for which `has` returns true.
+    /// Writes one chunk with the fields for which `has` returns true.
     pub fn write_one(
         &self,
         role: Option<&[u8]>,

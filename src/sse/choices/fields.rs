@@ -1,5 +1,5 @@
-//! The fields of a choice that its text goes to, in the event or body in which the text arrived. The place of the received text is
-//! used again where possible, and so are existing fields that are empty.
+//! Writes the split text of a choice into fields of the event or body in which it arrived. It replaces the received text where
+//! possible, and fills existing fields that are empty.
 
 use super::chunk::{Choice, Member};
 use super::layout::{CallForm, Layout};
@@ -8,7 +8,7 @@ use crate::memory::{self, append, append_all};
 use crate::sse::options::Field;
 use crate::sse::text::{Parts, Run, Target};
 
-/// Returns the name of the field that such text goes to.
+/// Returns the name of the field for text of this kind.
 pub fn name(target: Target, layout: &Layout, field: Field) -> &'static str {
     match target {
         Target::Content => layout.text,
@@ -37,17 +37,17 @@ pub struct Fields<'a> {
     pub field: Field,
     pub data: &'a [u8],
     pub choice: &'a Choice,
-    /// The text that came.
+    /// The member with the received text.
     pub content: &'a Member,
     pub parts: &'a Parts,
     pub runs: &'a [Run],
     pub is_body: bool,
 }
 
-/// The position of one field's text among the edits, if it was for one field alone.
+/// The position of the text among the edits, if all of it is for one field.
 pub struct EditRef {
     pub edit: usize,
-    /// The number of bytes before the text in the edit.
+    /// The number of bytes that the edit has before the text.
     pub skip: usize,
 }
 
@@ -56,7 +56,7 @@ impl Fields<'_> {
         self.runs.iter().any(|run| run.target() == target)
     }
 
-    /// Returns whether a field has to be made for such text, or the text that came is its place.
+    /// Returns whether there is text for this field, and no empty field of the choice to put it into.
     fn is_new(&self, target: Target) -> bool {
         self.has(target) && self.choice.empty(target).is_none()
     }
@@ -65,7 +65,7 @@ impl Fields<'_> {
         write_value(self.layout, self.parts, self.runs, target, self.is_body, out)
     }
 
-    /// Writes a field that is new, without its value.
+    /// Writes the key of a new field.
     fn write_name(&self, target: Target, out: &mut Vec<u8>) -> memory::Result<()> {
         append_all(out, &[b"\"", name(target, self.layout, self.field).as_bytes(), b"\""])
     }
@@ -93,7 +93,7 @@ impl Fields<'_> {
             })?;
         } else if let Some(first @ (Target::Reasoning | Target::Calls)) = first {
             edits.replace(key.clone(), |out| {
-                // Otherwise the first `content` would count.
+                // Without this, clients would take the earlier `content`.
                 append(out, if self.choice.is_doubled { b"\"content\":null," } else { b"" })?;
                 self.write_name(first, out)
             })?;
@@ -137,7 +137,7 @@ impl Fields<'_> {
     }
 }
 
-/// Returns the part of a stretch of the data on each of its lines: in the event, other lines may be between them.
+/// Returns the parts of `span`, one for each line of the data: in the event, other lines may be between these lines.
 pub fn lines(data: &[u8], span: Span) -> impl Iterator<Item = Span> {
     let mut at = span.start;
     data[span].split(|&byte| byte == b'\n').filter_map(move |line| {

@@ -7,23 +7,23 @@ use crate::json::{Reader, Span};
 use crate::memory::{self, append, append_all};
 use crate::sse::event::EventPart;
 
-/// The longest beginning of an extra chunk, far longer than real ones; a field that does not fit is left out. A longer event is
-/// not kept.
+/// The most bytes of an extra chunk's beginning, far more than real servers write. A field that does not fit is left out, and a
+/// longer event is not kept.
 const HEAD: usize = 2048;
 
-/// The beginning of an extra chunk for the text that a choice holds.
+/// The beginning of an extra chunk for the held text of a choice.
 pub struct Head {
     pub layout: &'static Layout,
     pub line_end: &'static [u8],
-    /// The beginning, or the event: its name and its data.
+    /// The finished beginning, or the name and the data of the event from which it will be made.
     bytes: Vec<u8>,
-    /// The positions of the event's parts, if the event is kept.
+    /// The positions of the parts of the event; `None` if `bytes` is the finished beginning.
     kept: Option<Kept>,
 }
 
 struct Kept {
     name_len: usize,
-    /// The value of the role in the data, if each chunk has it.
+    /// The position of the role in the data, if the format has the role in each chunk.
     role: Option<Span>,
 }
 
@@ -37,7 +37,7 @@ impl Head {
         self.bytes.is_empty()
     }
 
-    /// Takes an event, with the choice that has the role of its extra chunks.
+    /// Keeps an event. Its extra chunks get the role of `choice`.
     pub fn keep(
         &mut self,
         event: &EventPart<'_>,
@@ -74,7 +74,7 @@ pub fn write(
     write_head(event.name(), event.data(), layout, role(layout, choice), event.event.line_end, head)
 }
 
-/// Returns the position of the role, if each chunk has one.
+/// Returns the position of the choice's role, if the format has the role in each chunk.
 fn role(layout: &Layout, choice: &Choice) -> Option<Span> {
     choice.role.as_ref().filter(|_| layout.repeats_role).map(|role| role.value.clone())
 }

@@ -6,7 +6,7 @@ use crate::sse::options::Field;
 /// The form of tool calls.
 #[derive(Clone, Copy, PartialEq)]
 pub enum CallForm {
-    /// The format has no tool calls: they stay text.
+    /// The format has no tool calls, so calls in the text stay text.
     Text,
     /// The arguments are strings, and are sent piece by piece.
     Deltas,
@@ -16,26 +16,27 @@ pub enum CallForm {
 
 /// The description of a format.
 pub struct Layout {
-    /// Whether an answer has a list of choices. Otherwise the whole object is the only choice.
+    /// Whether an answer has a list of choices. If it has none, the whole object is the only choice.
     pub has_list: bool,
-    /// The member of a choice that has its text, in a chunk and in a body. If it has no name, the text is in the choice itself.
+    /// The name of the object in a choice that has the text, in a chunk and in a body. Empty if the text is in the choice
+    /// itself.
     pub part: &'static [u8],
     pub whole_part: &'static [u8],
-    /// The name of the text.
+    /// The name of the member with the text.
     pub text: &'static str,
-    /// Whether a text that becomes empty stays as an empty string, because clients need it. Otherwise the field for the thinking
-    /// replaces it.
+    /// Whether a text that becomes empty is sent as an empty string, because clients need it. If not, the field for the
+    /// thinking replaces it.
     pub keeps_text: bool,
-    /// The field for the thinking, where clients know no other.
+    /// The field for the thinking, if clients of this format know only one; `None` if the host chooses.
     pub field: Option<Field>,
     pub calls: CallForm,
-    /// The name of the reason why a choice is finished.
+    /// The name of the member that says why a choice is finished.
     pub reason: &'static [u8],
-    /// The members of a chunk of which an id can be made: the first that it has.
+    /// The members of a chunk from which ids of calls can be made; the first that exists is used.
     pub ids: [&'static [u8]; 2],
     /// Whether each chunk has the role, and not only the first one.
     pub repeats_role: bool,
-    /// The members of a chunk that its extra chunks have too.
+    /// The members of a chunk that are copied into its extra chunks.
     pub envelope: &'static [&'static [u8]],
     pub extra: Extra,
 }
@@ -46,7 +47,7 @@ pub struct Extra {
     pub before_index: &'static [u8],
     pub before_text: &'static [u8],
     pub end: &'static [u8],
-    /// Whether its line is an event, which a blank line ends.
+    /// Whether the chunk is an event, which ends with a blank line. If not, it is a line.
     pub is_event: bool,
 }
 
@@ -113,10 +114,10 @@ impl Layout {
         ..*Layout::OLLAMA_CHAT
     };
 
-    /// All of them.
+    /// All layouts.
     pub const ALL: [&Layout; 4] = [Layout::CHAT, Layout::COMPLETIONS, Layout::OLLAMA_CHAT, Layout::OLLAMA_GENERATE];
 
-    /// Returns the layout of a format, if that is one of choices.
+    /// Returns the layout of a format, or `None` if answers of that format have no choices.
     pub fn of(format: Format) -> Option<&'static Layout> {
         match format {
             Format::Chat => Some(Layout::CHAT),
@@ -127,7 +128,7 @@ impl Layout {
         }
     }
 
-    /// Returns the value of a text that is not there.
+    /// Returns the value that is written for an absent text.
     pub fn no_text(&self) -> &'static [u8] {
         if self.keeps_text { b"\"\"" } else { b"null" }
     }

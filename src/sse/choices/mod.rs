@@ -8,10 +8,10 @@
 //! |---|---|---|---|---|
 //! | scanned | it is split | *server's*, or *over* if no calls are wanted | what waits is content; it is still scanned | *over* |
 //! | server's | only calls are taken out | | *over* | *over* |
-//! | over | it is content, and is split; it passes if it has passed before | | | |
+//! | over | it is content, and is split; it is sent unchanged if text of the choice was before | | | |
 //!
-//! The last stretch of an event stays in it, and those before it go into extra chunks. Text that a scanner holds is sent with
-//! the next event of its choice, or in an extra chunk before the end.
+//! The last stretch of an event's text stays in the event, and earlier stretches are sent in extra chunks. Text that a scanner
+//! holds is sent with the next event of its choice, or in an extra chunk before the end.
 
 mod body;
 mod chunk;
@@ -52,15 +52,15 @@ struct ChoiceStream {
     index: u64,
     text: TextStream,
     promotion: Promotion,
-    /// The beginning of an extra chunk for held text, once some was held.
+    /// The beginning of an extra chunk for held text; empty until text is held.
     head: TryBox<Head>,
-    /// The thinking of the server, if its markers are removed.
+    /// Removes the markers from thinking that the server has split, if the host wants that.
     wrapper: TryBox<Wrapper>,
     /// Whether a finish reason has ended the text.
     has_finished: bool,
-    /// Whether text has come after that: the scanner `split` of the text reads it.
+    /// Whether text has arrived after the finish reason. The scanner `split` of the text reads it.
     goes_on: bool,
-    /// Whether the finish reason was that of a call.
+    /// Whether the finish reason that was sent is `tool_calls`.
     has_told_stop: bool,
 }
 
@@ -91,7 +91,7 @@ impl ChoiceStream {
         self.text.split.get().is_some() && !self.goes_on
     }
 
-    /// Returns whether a choice finishes before any of its text: the server says how an answer ends that has not begun.
+    /// Returns whether the server has sent a finish reason before any text of the choice.
     fn finishes_early(&self, choice: &Choice) -> bool {
         let is_fresh = self.text.scanner.offset() == 0 && !self.text.over && self.text.split.get().is_none();
         let says = choice.answers || choice.is_split || choice.part.is_some();
@@ -115,8 +115,8 @@ impl ChoiceStream {
         self.text.held() + self.wrapper.get().map_or(0, Wrapper::held)
     }
 
-    /// Takes the thinking that the server has sent in an event, or adds its held bytes to `parts`, because more of the answer
-    /// comes, or nothing.
+    /// Removes the markers from the thinking that the server has sent in an event. If content follows, or the choice finishes,
+    /// adds the held bytes of the thinking to `parts`.
     fn unwrap(&mut self, setup: &Setup, choice: &Choice, data: &[u8], scratch: &mut Scratch) -> Result<(), Error> {
         let Scratch { parts, edits, .. } = scratch;
         if let Some(at) = choice.reasoning.as_ref().filter(|_| setup.reads_behind) {
@@ -142,12 +142,12 @@ impl ChoiceStream {
         Ok(parts.push_thinking(&left)?)
     }
 
-    /// Returns the position of the finish reason, if a call that was emitted is one.
+    /// Returns the position of a finish reason `stop` that must become `tool_calls`, because a call was emitted.
     fn told_stop(&self, choice: &Choice, layout: &Layout) -> Option<Span> {
         choice.stop.clone().filter(|_| layout.calls == CallForm::Deltas && self.text.has_emitted_call())
     }
 
-    /// Notes the finish reason of a call, and the same reason where a server sends one again.
+    /// Notes that the finish reason becomes `tool_calls`, also where a server sends it twice.
     fn tell_stop(&mut self, choice: &Choice, layout: &Layout, edits: &mut Edits) -> memory::Result<()> {
         let Some(stop) = self.told_stop(choice, layout) else { return Ok(()) };
         if self.has_finished && !self.has_told_stop {
@@ -158,8 +158,8 @@ impl ChoiceStream {
     }
 }
 
-/// An edit of an event in which the same choice comes again. If that choice then needs an extra chunk, which goes before
-/// the event, the edit's text must go into an extra chunk as well.
+/// An edit of an event that has the same choice twice. If the second one needs an extra chunk, which precedes the event,
+/// the text of this edit must be sent in an extra chunk as well.
 struct DeferredEdit {
     index: u64,
     target: Target,
@@ -169,7 +169,7 @@ struct DeferredEdit {
 /// The streams of all choices.
 pub struct Choices {
     field: Field,
-    /// Whether each chunk is rewritten to one chunk.
+    /// Whether the result of each chunk must be one chunk.
     merges: bool,
     promotes: Promotes,
     /// The layout of the event or body that was read last.
@@ -178,9 +178,9 @@ pub struct Choices {
     read: Vec<Choice>,
     all: Vec<ChoiceStream>,
     deferred: Vec<DeferredEdit>,
-    /// The beginning of an extra chunk of the event, once one was needed.
+    /// The beginning of the event's extra chunks; empty until one is needed.
     head: Vec<u8>,
-    /// Whether an event of the stream passed unread: it may have had content.
+    /// Whether an event of the stream was sent unread, so that content may have been sent.
     has_unread: bool,
 }
 
@@ -200,15 +200,15 @@ impl Choices {
         }
     }
 
-    /// Sets the layout of the body that comes.
+    /// Sets the layout of the next body.
     pub fn use_layout(&mut self, layout: &'static Layout) {
         self.layout = layout;
     }
 
-    /// Takes the only choice of a chunk, whose places are known without reading it.
+    /// Takes the only choice of a chunk whose positions are known from the chunk before.
     pub fn take(&mut self, layout: &'static Layout, mut choice: Choice) -> memory::Result<()> {
         self.layout = layout;
-        // Its text is another one.
+        // This chunk's text differs from the earlier chunk's, so `answers` is computed again.
         choice.answers = choice.content.as_ref().is_some_and(|content| content.value.len() > 2);
         push(&mut self.read, choice)
     }
@@ -233,13 +233,13 @@ impl Choices {
         self.read.is_empty()
     }
 
-    /// Returns whether the event that was read last has all of its first choice.
+    /// Returns whether the event that was read last has both text and the finish reason of its first choice.
     pub fn is_whole(&self) -> bool {
         let says = |choice: &Choice| choice.answers || choice.is_split || choice.part.is_some();
         self.read.first().is_some_and(|choice| choice.finishes && says(choice))
     }
 
-    /// Begins a new stream, whose first choice begins as that of the last stream did.
+    /// Begins a new stream, whose first choice starts like the first choice of the last stream.
     pub fn begin_stream(&mut self) {
         self.all.truncate(1);
         self.has_unread = false;
@@ -251,7 +251,7 @@ impl Choices {
         self.begin_event();
     }
 
-    /// Forgets how the first choice begins, because the next stream is read in another way.
+    /// Drops the stream of the first choice, because the next stream has another dialect or start.
     pub fn forget_start(&mut self) {
         self.all.clear();
     }
@@ -300,7 +300,7 @@ impl Choices {
             stream.end_thinking(setup, parts)?;
             setup.scan(&mut stream.text, input, parts)?;
             if matches!(input, Input::Flush) {
-                // The next event passes unread, and may have content.
+                // The next event is sent unread, and may have content.
                 stream.promotion.close();
             }
             if parts.runs().is_empty() {
@@ -329,8 +329,9 @@ impl Choices {
         chunk::read(data, layout, false, self.field(), &mut self.read)
     }
 
-    /// Writes the chunks of one choice that go before an event, and notes its changes in the event. `again` says that the event has
-    /// the choice again. Returns whether calls are looked for in the choice, and nothing of its text is left.
+    /// Writes the chunks of one choice that precede an event, and notes the changes of the choice in the event. `again` means
+    /// that the event has the choice once more. Returns whether calls are looked for in the choice, and nothing of its text is
+    /// left.
     fn delta(
         &mut self,
         context: &mut Context<'_>,
@@ -353,7 +354,7 @@ impl Choices {
             stream.tell_stop(choice, self.layout, &mut scratch.edits)?;
             return Ok(false);
         }
-        // A line of Ollama that is the first and the last of its answer is a body.
+        // A line of Ollama that is a whole answer is a body.
         let is_body = !self.layout.has_list && choice.finishes && stream.text.scanner.offset() == 0 && !stream.goes_on;
         scratch.parts.begin(is_body);
         stream.unwrap(setup, choice, event.data(), scratch)?;
@@ -398,12 +399,12 @@ impl Choices {
             promote(setup, &mut stream.promotion, choice, choice.is_split || was_over, data, parts)?;
         }
 
-        // The last stretch stays in the event, which has everything else: `finish_reason`, `usage`, and fields that are not
-        // known.
+        // The last stretch stays in the event, which also has `finish_reason`, `usage` and unknown fields.
         let runs = parts.runs();
         let inside = match content {
             None => 0,
-            // A choice that comes again may still need a chunk before this event, and then all text must be there.
+            // If the event has the choice once more, a chunk before this event may be needed, and then all text must be in such
+            // chunks.
             Some(_) if merges => {
                 if again {
                     0
@@ -423,7 +424,7 @@ impl Choices {
         if !before.is_empty() {
             let role = choice.role.as_ref().filter(|_| !layout.repeats_role);
             let extra = ExtraChunk { layout, head: &self.head, index, field, line_end };
-            // If the choice came in this event before, that text must not come after this.
+            // If the event had this choice before, that earlier text must not follow the text of these extra chunks.
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
                 let empty = if deferred.target == Target::Calls { &b"null"[..] } else { b"\"\"" };
                 let mut value = edits.take(deferred.edit_ref.edit, empty)?;
@@ -469,8 +470,8 @@ impl Choices {
         self.head.clear();
     }
 
-    /// Writes a chunk that was read, with its changes, or nothing if calls are looked for and nothing of the chunk is left. With
-    /// `is_last`, no text comes after it. Returns whether there are changes.
+    /// Writes a chunk that was read, with its changes, or nothing if calls are looked for and nothing of the chunk is left.
+    /// With `is_last`, no text follows the chunk. Returns whether there are changes.
     pub fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
         let start = context.out.len();
         let read = mem::take(&mut self.read);
@@ -537,7 +538,8 @@ impl Protocol for Choices {
     }
 }
 
-/// Takes a choice's members in a chunk, of which `parts` are to be sent. `is_split` says that the server splits it itself.
+/// Keeps the thinking of a choice for promotion, and promotes it if the choice finishes. `parts` are its text; with `is_split`,
+/// the server splits the choice itself.
 fn promote(
     setup: &mut Setup,
     promotion: &mut Promotion,
@@ -560,7 +562,7 @@ fn promote(
     Ok(())
 }
 
-/// Returns a member of an object with the comma that goes with it.
+/// Returns the span of a member and of the comma that must be removed with it.
 fn without(text: &[u8], member: Span) -> Span {
     let after = text[member.end..].trim_ascii_start();
     if after.first() == Some(&b',') {

@@ -1,4 +1,4 @@
-//! Additions to a choice's text: ids for its calls, and its thinking again.
+//! Additions to a choice's text: ids for its calls, and its thinking repeated as content.
 
 use super::chunk;
 use super::layout::{CallForm, Layout};
@@ -7,7 +7,7 @@ use crate::sse::ids;
 use crate::sse::promotion::Promotion;
 use crate::sse::text::{Parts, Setup, TextStream};
 
-/// Adds the thinking of an answer without content as its content.
+/// Adds the thinking of an answer that has no content as its content.
 pub fn say_again(setup: &mut Setup, promotion: &Promotion, parts: &mut Parts) -> Result<(), Error> {
     let thinking = promotion.content();
     setup.stats.unpromoted += u64::from(thinking.is_none());
@@ -33,7 +33,7 @@ pub fn look_for_calls(
     }
 }
 
-/// Returns the beginning of ids that the model does not write.
+/// Returns the beginning of the ids of calls for which the model writes no id.
 fn id_prefix(data: &[u8], layout: &Layout, index: u64) -> Result<String, Error> {
     Ok(ids::prefix(ids::CALL, &chunk::id(data, layout)?, Some(index))?)
 }

@@ -1,5 +1,6 @@
-//! The log probabilities of a body's tokens: those of thinking, calls and markers go, because the content of the list is that of the
-//! message. The tokens are found by their bytes. If these are not the text, the list stays unchanged.
+//! The log probabilities of a body's tokens. Tokens of thinking, calls and markers are removed from the list, because it must
+//! have the tokens of the message's content. Tokens are found by their bytes. If their bytes are not the text, the list stays
+//! unchanged.
 
 use memchr::memmem;
 
@@ -8,7 +9,7 @@ use crate::json::{Edits, Span, decode, members, values, whole_number};
 use crate::memory::{self, append, push};
 use crate::sse::text::{Parts, Run, Target};
 
-/// Finds the lists of tokens of the choices of a body.
+/// Finds the lists of tokens in the choices of a body.
 pub fn find(raw: &[u8], choices: &mut [Choice]) {
     if memmem::find(raw, b"\"logprobs\"").is_none() {
         return;
@@ -33,7 +34,7 @@ pub fn find(raw: &[u8], choices: &mut [Choice]) {
     });
 }
 
-/// Notes that only the tokens of the content of a text stay in a list.
+/// Notes that tokens outside the content of a text are removed from a list.
 pub fn note(
     raw: &[u8],
     list: &Span,
@@ -51,7 +52,7 @@ pub fn note(
             memory = read(raw, token.clone(), &mut bytes);
         }
         let rest = &said[at..];
-        // The end of a turn may follow the text.
+        // A token for the end of the turn may follow those of the text.
         let is_after = rest.is_empty();
         is_text &= is_after || rest.starts_with(&bytes);
         let end = if is_text { (at + bytes.len()).min(said.len()) } else { at };
@@ -67,7 +68,7 @@ pub fn note(
     if is_text && at == said.len() { edits.remove(&spans, |token| !stays[token]) } else { Ok(()) }
 }
 
-/// Adds the bytes of a token: those in its list, or its text.
+/// Adds the bytes of a token: its list `bytes`, or its text.
 fn read(raw: &[u8], token: Span, bytes: &mut Vec<u8>) -> memory::Result<()> {
     let (mut text, mut list) = (None, None);
     members(raw, token, |name, _, value| match (name, raw[value.start]) {
@@ -89,7 +90,7 @@ fn read(raw: &[u8], token: Span, bytes: &mut Vec<u8>) -> memory::Result<()> {
     memory
 }
 
-/// Returns where the content is in a text, or `None` if some of it is not there as one stretch.
+/// Returns the positions of the stretches of content in a text, or `None` if one of them is not found.
 fn places(said: &[u8], parts: &Parts, runs: &[Run]) -> memory::Result<Option<Vec<Span>>> {
     let (mut places, mut at) = (Vec::new(), 0);
     for run in runs.iter().filter(|run| run.target() != Target::Calls) {

@@ -1,5 +1,5 @@
-//! Thinking that a server sends in its field with the markers around it: they are removed. If the thinking does not begin with an
-//! opener, a closer at its very end is removed, and the rest passes unchanged.
+//! Removes markers from thinking that a server sends in a separate field. If the thinking does not begin with an opener, only a
+//! closer at its very end is removed.
 
 use crate::json::{Edits, Span, decode, escape};
 use crate::memory::{self, append, append_all};
@@ -8,13 +8,13 @@ use crate::{Channel, Error, Kind, Scanner};
 
 /// The thinking of one choice, as the server sends it.
 pub enum Wrapper {
-    /// The thinking so far may begin with an opener; it is held.
+    /// The thinking so far may be the beginning of an opener, so it is held.
     Begins(Scanner, Vec<u8>),
     /// The thinking has begun with an opener.
     Inside(Scanner),
     /// The thinking has begun without an opener. Bytes at its end that may be the closer are held.
     Ends(Scanner, Vec<u8>),
-    /// The thinking passes unchanged.
+    /// The thinking is sent unchanged.
     Passes,
 }
 
@@ -33,7 +33,7 @@ impl Wrapper {
         }
     }
 
-    /// Adds to `out` the rest of the next text, or of the held text.
+    /// Adds the next text, or the held text, to `out` without markers.
     fn take(&mut self, setup: &Setup, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let (scanner, said) = match (&mut *self, input) {
             (Wrapper::Ends(scanner, held), _) => {
@@ -97,13 +97,13 @@ impl Wrapper {
         Ok(())
     }
 
-    /// Ends the thinking: adds what is left of it to `out`.
+    /// Ends the thinking: adds the held bytes to `out`, unless they are a marker.
     pub fn end(&mut self, setup: &Setup, out: &mut Vec<u8>) -> Result<(), Error> {
         self.take(setup, Input::Finish, out)
     }
 
-    /// Takes the thinking at `at`, and writes it to `left` without its markers. Returns whether the two differ. With `is_whole`, no
-    /// more thinking follows.
+    /// Writes the thinking at `at` to `left` without its markers. Returns whether it had any. With `is_whole`, no more thinking
+    /// follows.
     pub fn unwrap(
         &mut self,
         setup: &Setup,
@@ -122,7 +122,7 @@ impl Wrapper {
     }
 }
 
-/// Adds thinking to `out`, but for a closer and blanks at its end, which are `held`. Returns whether text comes after a closer.
+/// Adds thinking to `out`. A closer and blanks at its end are added to `held`. Returns whether text follows a closer.
 fn take_end(scanner: &mut Scanner, held: &mut Vec<u8>, input: Input<'_>, out: &mut Vec<u8>) -> Result<bool, Error> {
     let (mut goes_on, mut taken) = (false, Ok(()));
     let take = |event: crate::Event<'_>| {
@@ -148,7 +148,7 @@ fn take_end(scanner: &mut Scanner, held: &mut Vec<u8>, input: Input<'_>, out: &m
     Ok(goes_on)
 }
 
-/// Notes that this text takes the place of a string.
+/// Notes that this text replaces a string.
 pub fn put(text: &[u8], at: Span, edits: &mut Edits) -> memory::Result<()> {
     edits.replace(at, |out| string(text, out))
 }

@@ -1,5 +1,5 @@
-//! A text block of the server, and the blocks that it becomes. Clients take a block for one kind of text, so each change of
-//! kind ends a block and begins another.
+//! A text block of the server, and the blocks that are sent in its place. Clients expect one kind of text in a block, so each
+//! change of kind ends a block and begins another.
 
 use std::{mem, slice};
 
@@ -11,14 +11,14 @@ use crate::memory::{self, append, push};
 use crate::sse::event::{Event, EventPart};
 use crate::sse::text::{CallPart, Parts, Run, Target, TextStream};
 
-/// The most bytes of a block's start, and of events without text after it, that are kept.
+/// The most bytes that are kept of a block's start event and of events without text after it.
 const KEPT: usize = 16 << 10;
 
 /// The block that is open in the output.
 #[derive(Clone, Copy)]
 pub struct OpenBlock {
     pub index: u64,
-    /// The field that its text is for.
+    /// The kind of its text.
     pub target: Target,
 }
 
@@ -30,12 +30,12 @@ pub struct TextBlock {
     pub open: Option<OpenBlock>,
     /// Whether text of the block has arrived.
     pub has_text: bool,
-    /// Whether its start has not been sent.
+    /// Whether the start of the block is held.
     pub waits: bool,
-    /// Its start, as it came, for each block of content that it becomes; then, while the start waits, events without text.
-    /// It is empty if the start is too long.
+    /// The server's event that starts the block, from which each block of content is made; then, while the start is held,
+    /// events without text. Empty if the start is too long.
     start: Vec<u8>,
-    /// The end of each of these events.
+    /// The end in `start` of each of these events.
     ends: Vec<usize>,
 }
 
@@ -44,12 +44,12 @@ impl TextBlock {
         TextBlock { index, text, open: None, has_text: false, waits: false, start: Vec::new(), ends: Vec::new() }
     }
 
-    /// Returns the number of bytes of it that are held back.
+    /// Returns the number of bytes of the block that are held back.
     pub fn held(&self) -> usize {
         self.text.held() + if self.waits && !self.has_text { self.start.len() } else { 0 }
     }
 
-    /// Keeps the start, or an event without text after it, and returns whether there was room for it.
+    /// Keeps the event that starts the block, or an event without text after it. Returns whether there was room.
     pub fn keep(&mut self, event: &EventPart<'_>) -> memory::Result<bool> {
         let most = KEPT.saturating_sub(self.start.len());
         if event.part.len() + event.name().len() > most {
@@ -61,8 +61,8 @@ impl TextBlock {
         Ok(true)
     }
 
-    /// Opens a block for this text, after the end of one for other text. Returns its index. A call's is opened by its
-    /// beginning alone.
+    /// Opens a block for text of this kind, after closing a block for another kind. Returns its index. The start of a call's
+    /// block is not written here, but with the call's id and name.
     pub fn open(&mut self, target: Target, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<u64, Error> {
         if let Some(open) = self.open.filter(|open| open.target == target) {
             return Ok(open.index);
@@ -79,7 +79,7 @@ impl TextBlock {
         Ok(index)
     }
 
-    /// Writes the start if it has no text yet, because later text must not precede it.
+    /// Writes the start of the block if it is held, because later text must not precede it.
     pub fn make_way(&mut self, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
         if self.waits && !self.has_text {
             self.open(Target::Content, outgoing, out)?;
@@ -87,7 +87,7 @@ impl TextBlock {
         Ok(())
     }
 
-    /// Writes the start unchanged, with this index, and the text that waits with it.
+    /// Writes the start event with this index, and the held events after it.
     fn write_start(&mut self, index: u64, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
         outgoing.added += u64::from(!mem::take(&mut self.waits));
         let (mut event, mut edits) = (Event::new(), Edits::default());
@@ -99,7 +99,7 @@ impl TextBlock {
             let fields = Fields::read(part.data());
             edits.clear();
             set_index(&fields, index, &mut edits)?;
-            // The text of the start has been read already.
+            // The text in the start event has been read already.
             if let Some((_, text)) = fields.part.text.filter(|(_, text)| text.len() > 2) {
                 edits.replace(text, empty)?;
             }
@@ -124,7 +124,7 @@ impl TextBlock {
         if open.target == Target::Reasoning { outgoing.signature(open.index, out) } else { Ok(()) }
     }
 
-    /// Writes stretches of its text as separate events. `alone` is the number of stretches that may still be separate.
+    /// Writes stretches of the block's text as separate events. `alone` is the number of stretches that may still be separate.
     pub fn write(
         &mut self,
         parts: &Parts,
@@ -166,7 +166,7 @@ impl TextBlock {
     }
 }
 
-/// Notes the changes that make an event for some text, which was `said`, one for this stretch of it.
+/// Notes the changes after which an event has this stretch in place of its text `said`.
 pub fn set_text(fields: &Fields, parts: &Parts, run: &Run, said: &[u8], edits: &mut Edits) -> memory::Result<()> {
     let Some((key, value)) = fields.part.text.clone() else { return Ok(()) };
     let text = parts.text_of(run);
@@ -190,7 +190,7 @@ pub fn string(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     append(out, b"\"")
 }
 
-/// Passes on stretches, each with its text: at most `alone` of them separately, and the rest joined for each text. Therefore a few
+/// Calls `take` with stretches and their text: with at most `alone` separately, and with the rest joined by kind. So a few
 /// bytes of text cannot become many times as many bytes of blocks. A call's arguments stay with its beginning.
 pub fn pieces<E>(
     parts: &Parts,
@@ -216,7 +216,7 @@ pub fn pieces<E>(
     Target::ALL.into_iter().filter(has).try_for_each(|target| piece(runs, target))
 }
 
-/// Notes that an event has this index.
+/// Notes that an event gets this index.
 pub fn set_index(fields: &Fields, index: u64, edits: &mut Edits) -> memory::Result<()> {
     match &fields.index {
         Some((known, at)) if *known != index => {

@@ -1,4 +1,5 @@
-//! A whole message, of an answer that is not a stream: the same blocks as of a stream, in the list of its content.
+//! Rewrites a whole message, which is an answer that is not a stream. Its list of content gets the blocks that a stream would
+//! get.
 
 use super::block::{pieces, string};
 use super::fields::Part;
@@ -14,7 +15,7 @@ use crate::{EndReason, Error};
 /// The members of a message that are rewritten, and their positions.
 #[derive(Default)]
 struct Body {
-    /// The list.
+    /// The list of blocks.
     content: Option<Span>,
     stop_reason: Option<Span>,
     id: Option<Span>,
@@ -39,19 +40,19 @@ impl Body {
     }
 }
 
-/// The list that is sent, as changes of the one that came.
+/// The list of blocks that is sent, as changes of the server's list.
 #[derive(Default)]
 struct List {
     /// The end of the last block that was read.
     end: usize,
-    /// There is a block before.
+    /// Whether a block that is sent precedes.
     has_blocks: bool,
-    /// Where a stretch of blocks begins that are left out, with nothing before it.
+    /// The position of the first block, if it and all blocks after it so far are left out.
     gap: Option<usize>,
 }
 
 impl List {
-    /// Notes that the next block stays, or others in its place.
+    /// Notes that the next block is sent, unchanged or as other blocks.
     fn keep(&mut self, block: &Span, edits: &mut Edits) -> Result<(), Error> {
         if let Some(from) = self.gap.take() {
             edits.replace(from..block.start, |_| Ok(()))?;
@@ -71,7 +72,7 @@ impl List {
         Ok(())
     }
 
-    /// Ends the list. Returns whether it has a block.
+    /// Ends the list. Returns whether a block of it is sent.
     fn finish(&mut self, edits: &mut Edits) -> Result<bool, Error> {
         if let Some(from) = self.gap.take() {
             edits.replace(from..self.end, |_| Ok(()))?;
@@ -106,7 +107,7 @@ impl Messages {
         let mut list = List::default();
         let mut done = Ok(());
         let mut reader = Reader::new(&raw[content.clone()]);
-        // It was read before: it is a list.
+        // This was parsed before, so it is a list.
         let _ = reader.array(|reader| {
             let block = reader.value()?;
             let block = content.start + block.start..content.start + block.end;
@@ -134,7 +135,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Notes the changes of one block. `has_ended`: the message has ended by itself.
+    /// Notes the changes of one block. `has_ended` means that the message has ended by itself.
     fn block(
         &mut self,
         context: &mut Context<'_>,
@@ -184,7 +185,7 @@ impl Messages {
     }
 }
 
-/// Writes the blocks of which a text block consists. The last one of content has the block's other members.
+/// Writes the blocks that replace a text block. The last block of content gets the other members of the text block.
 fn write(
     parts: &Parts,
     runs: &[Run],
@@ -223,7 +224,7 @@ fn write(
     })
 }
 
-/// Writes the blocks of calls, each of which is whole.
+/// Writes the blocks of whole calls.
 fn write_calls(parts: &Parts, runs: &[Run], comma: &mut &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     for [id, name, input] in runs.iter().filter_map(|run| parts.object(run)) {
         append(out, comma)?;

@@ -1,4 +1,4 @@
-//! The fields of an event of a Messages stream that are rewritten, and their positions. All other fields must pass unread.
+//! The positions of the fields that are rewritten in an event of a Messages stream. No other field may be read or changed.
 
 use crate::json::{Reader, Span, name, whole_number};
 
@@ -35,7 +35,7 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Fields<At = Span> {
     pub kind: Kind,
-    /// The `index`, if it is a number that can be one, and its position.
+    /// The `index`, if it is a whole number, and its position.
     pub index: Option<(u64, At)>,
     /// The `content_block` or `delta`, if it is an object.
     pub part: Part<At>,
@@ -52,28 +52,27 @@ pub struct Part<At = Span> {
     pub text: Option<(At, At)>,
     /// The value of `thinking`, if that is a string.
     pub thinking: Option<At>,
-    /// Whether it has a `signature` that is not empty.
+    /// Whether there is a `signature` that is not empty.
     pub is_signed: bool,
     /// The value of `stop_reason`.
     pub stop_reason: Option<At>,
-    /// Whether it has a member that text of another channel would have, or one of its members twice, so that no key of it can
-    /// be renamed.
+    /// Whether no key may be renamed, because the new name exists already or a member exists twice.
     pub is_crowded: bool,
 }
 
 impl Part {
-    /// Returns whether its type is this, with the quotes.
+    /// Returns whether the type is `kind`, which includes the quotes.
     pub fn is(&self, data: &[u8], kind: &[u8]) -> bool {
         self.kind.as_ref().is_some_and(|value| data[value.clone()] == *kind)
     }
 
-    /// Returns whether it has text, thinking or a signature that is not empty.
+    /// Returns whether there is text, thinking or a signature that is not empty.
     pub fn says(&self) -> bool {
         let values = self.text.iter().map(|(_, value)| value).chain(&self.thinking);
         self.is_signed || values.into_iter().any(|value| value.len() > 2)
     }
 
-    /// Reads a block, or a delta of one.
+    /// Reads a block or a delta.
     pub fn read(data: &[u8], reader: &mut Reader<'_>) -> Option<Part> {
         let mut part = Part::default();
         let (mut kinds, mut texts) = (0, 0);
@@ -105,7 +104,7 @@ impl Part {
     }
 }
 
-/// Returns whether something is read from members with this name, wherever they are.
+/// Returns whether members with this name are read, in any object.
 pub fn is_read(name: &[u8]) -> bool {
     let read: [&[u8]; 11] = [
         b"type",
@@ -124,7 +123,7 @@ pub fn is_read(name: &[u8]) -> bool {
 }
 
 impl<At> Fields<At> {
-    /// Returns the fields with their values at other places, where the text is another one.
+    /// Returns the fields of an event that differs in its text: each position is replaced by what `place` returns for it.
     pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Fields<To> {
         let moved = |at: &Option<At>| at.as_ref().map(&place);
         let Part { kind, text, thinking, is_signed, stop_reason, is_crowded } = &self.part;
@@ -145,7 +144,7 @@ impl<At> Fields<At> {
 }
 
 impl Fields {
-    /// Returns where the text is, if the event adds text to a block.
+    /// Returns the position of the text, if the event adds text to a block.
     pub fn added(&self) -> Option<Span> {
         let text = self.part.text.as_ref().filter(|_| self.kind == Kind::BlockDelta);
         text.map(|(_, text)| text.clone())

@@ -19,19 +19,19 @@ const OTHERS: usize = 128;
 pub struct Message {
     pub texts: Vec<TextBlock>,
     others: Vec<OtherBlock>,
-    /// A text block has begun: later ones begin in the content.
+    /// Whether a text block has begun, so that later text blocks start in the content.
     has_text: bool,
     pub server: ServerDoes,
-    /// A call was emitted and has ended as it should.
+    /// Whether a call was emitted and has ended as it should.
     pub has_emitted_call: bool,
-    /// The calls of its texts, while no text block is open.
+    /// The calls of the message's texts, while no text block is open.
     pub calls: TryBox<Calls>,
-    /// The beginning of ids that the model does not write.
+    /// The beginning of the ids of calls for which the model writes no id.
     pub id_prefix: String,
     pub promotion: Promotion,
 }
 
-/// A block that is not split, or was.
+/// A block that is not a text block, or one whose text is over.
 struct OtherBlock {
     /// The server's index.
     index: u64,
@@ -58,12 +58,12 @@ impl Message {
         self.texts.iter().position(|block| block.index == index)
     }
 
-    /// Returns the index that another block has on its way out.
+    /// Returns the index with which a block other than an open text block is sent.
     pub fn other(&self, index: u64) -> Option<u64> {
         self.others.iter().find(|block| block.index == index).map(|block| block.out)
     }
 
-    /// Notes the index that a block has on its way out.
+    /// Notes the index with which a block is sent.
     pub fn know(&mut self, index: u64, out: u64) -> Result<(), Error> {
         self.others.retain(|block| block.index != index);
         if self.others.len() == OTHERS {
@@ -72,13 +72,13 @@ impl Message {
         Ok(push(&mut self.others, OtherBlock { index, out })?)
     }
 
-    /// Sets the beginning of ids, by the message's own id.
+    /// Sets the beginning of ids by the message's id.
     pub fn set_id(&mut self, id: &[u8]) -> Result<(), Error> {
         self.id_prefix = ids::prefix(ids::TOOL_USE_ID, id, None)?;
         Ok(())
     }
 
-    /// Begins the next text. Its calls continue those of the text before, so that no id comes twice.
+    /// Begins the next text. The numbers of its calls continue those of the earlier text, so that no id is used twice.
     pub fn begin_text(&mut self, setup: &mut Setup) -> Result<TextStream, Error> {
         let is_first = !mem::replace(&mut self.has_text, true) && !self.server.thinking;
         let mut text = TextStream::new(if is_first { setup.scanner()? } else { setup.split_scanner()? }, true);
@@ -92,7 +92,7 @@ impl Message {
         Ok(text)
     }
 
-    /// Ends a text, which has finished.
+    /// Keeps the calls of a text that has finished.
     pub fn end_text(&mut self, setup: &mut Setup, text: &mut TextStream) {
         self.has_emitted_call |= text.has_emitted_call();
         if !text.has_own_calls {
@@ -100,8 +100,8 @@ impl Message {
         }
     }
 
-    /// Notes the thinking and text of a block that is not split. The server splits the thinking itself if it sends some that is
-    /// not empty, or a signature: an empty block alone says nothing.
+    /// Notes the thinking and text of a block that is not split. If the server sends thinking that is not empty, or a
+    /// signature, it splits the thinking itself; an empty block does not show that.
     pub fn take_passing(
         &mut self,
         part: &Part,
@@ -124,12 +124,12 @@ impl Message {
         Ok(())
     }
 
-    /// Returns whether its texts pass unchanged.
+    /// Returns whether the texts of the message are sent unchanged.
     pub fn passes_texts(&self, setup: &Setup) -> bool {
         self.server.thinking && !setup.reads_behind && (self.server.calls || !setup.has_calls())
     }
 
-    /// Returns the beginning of ids that the model does not write, if the message has this prefix.
+    /// Returns the beginning of the ids of calls for which the model writes no id: `prefix`, or a default if that is empty.
     pub fn id_prefix(prefix: &str) -> Result<String, Error> {
         Ok(copy_text(if prefix.is_empty() { ids::TOOL_USE_ID } else { prefix })?)
     }

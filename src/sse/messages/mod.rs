@@ -1,16 +1,17 @@
-//! Anthropic Messages: a message is a list of blocks, and each text block becomes blocks of thinking, text and calls. A client
-//! must be able to take each block for one of the server's own: blocks begin, grow and end in order, and no index is left out.
+//! Anthropic Messages: a message is a list of blocks, and each text block becomes blocks of thinking, text and calls. The
+//! result must be as valid as a server's: blocks begin, grow and end in order, and no index is missing.
 //!
 //! A text block of the server, and the output for each of its events:
 //!
 //! | state | thinking comes | content comes | a call comes | its end comes |
 //! |---|---|---|---|---|
-//! | waits: its start has come | a thinking block: *open* | its start: *open* | a call's block: *open* | its start and end |
+//! | waits: only its start has arrived | a thinking block: *open* | its start: *open* | a call's block: *open* | its start and
+//! end |
 //! | open, for text of this kind | a delta | a delta | a delta of arguments | the end |
 //! | open, for text of another kind | the end, then as *waits* | the end, then as *waits* | the end, then as *waits* | the end |
 //!
-//! A thinking block gets a signature before its end. No event of another block passes a start that waits, and the start of another
-//! block and the events of the message release held text as well.
+//! A thinking block gets a signature before its end. Events of other blocks are sent after a start that waits. The start of
+//! another block, and events of the message, also release held text.
 
 mod block;
 mod body;
@@ -79,19 +80,19 @@ impl Messages {
         Ok(())
     }
 
-    /// Begins a new message, in a new stream too.
+    /// Begins a new message, perhaps in a new stream.
     pub fn begin(&mut self) {
         self.message = Message::new(self.promotes.of_stream());
         self.outgoing.begin_message();
     }
 
-    /// Writes the starts of text blocks without text, because an event comes that must not pass them.
+    /// Writes the held starts of text blocks, because the next event must not precede them.
     fn write_starts(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         let Messages { message, outgoing, .. } = self;
         message.texts.iter_mut().try_for_each(|block| block.make_way(outgoing, out))
     }
 
-    /// Reads the start of a block. Returns whether it is sent now.
+    /// Reads the start of a block. Returns whether the event is sent now.
     fn block_start(
         &mut self,
         context: &mut Context<'_>,
@@ -102,7 +103,7 @@ impl Messages {
     ) -> Result<bool, Error> {
         let data = event.data();
         if let Some(at) = self.message.text(index) {
-            // The server left out its end: only a block that the server did not begin itself is ended here.
+            // The server has not ended the block before. Its end is written here only if the rewriter began that block.
             let is_own = |open: &OpenBlock| open.index != index || open.target != Target::Content;
             if let Some(open) = self.end_text(context, at)?.filter(is_own) {
                 self.outgoing.stop(open.index, context.out)?;
@@ -137,7 +138,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Reads the start of a text block. Returns whether it is sent now: only if it is the last event, or itself has text.
+    /// Reads the start of a text block. Returns whether the event is sent now: only if it is the last event or has text.
     fn text_start(
         &mut self,
         context: &mut Context<'_>,
@@ -162,7 +163,7 @@ impl Messages {
             block.text.over = true;
         }
         message.promotion.take(parts)?;
-        // Nothing can be sent after the last event, because the stream may break off there.
+        // A start cannot be held at the last event, because no later event would release it.
         let is_kept = !is_last && block.keep(event)?;
         let mut runs = parts.runs();
         let first = runs.first().filter(|run| run.target() == Target::Content);
@@ -213,7 +214,7 @@ impl Messages {
                     to
                 }
                 None => {
-                    // Its start was left out.
+                    // The server left out the start of this block.
                     self.message.promotion.close();
                     self.release_some(context, Input::Flush, None)?;
                     self.outgoing.begin_block(index);
@@ -230,7 +231,7 @@ impl Messages {
                 self.text_delta(context, is_last, at, text.clone(), fields, event)
             }
             _ => {
-                // Another delta, such as a citation, belongs to the content.
+                // A delta of another kind, such as a citation, belongs to the content.
                 let block = &mut self.message.texts[at];
                 let to = match block.open {
                     Some(OpenBlock { index, target: Target::Calls }) => index,
@@ -260,7 +261,7 @@ impl Messages {
         if said.is_empty() && !is_last {
             return match block.open {
                 _ if block.waits => {
-                    // A block of content must not come in the middle of a call.
+                    // A block of content must not begin in the middle of a call.
                     if block.keep(event)? || block.open.is_some() {
                         return Ok(false);
                     }
@@ -289,7 +290,7 @@ impl Messages {
         }
         message.promotion.take(parts)?;
 
-        // The last stretch stays in the event, which has everything else.
+        // The last stretch stays in the event, with the event's other members.
         let runs = parts.runs();
         let stays = |run: &Run| match run.target() {
             Target::Content => true,
@@ -308,7 +309,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Ends a text block, except for the end of the block that is open then.
+    /// Ends the text of a text block. The block that is then open in the output stays open.
     fn end_text(&mut self, context: &mut Context<'_>, at: usize) -> Result<Option<OpenBlock>, Error> {
         let Context { setup, scratch: Scratch { parts, alone, .. }, out } = context;
         let Messages { message, outgoing, .. } = self;
@@ -371,7 +372,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Writes an event with its changes. With `is_last`, no text continues after it. Returns whether there are changes.
+    /// Writes an event with its changes. With `is_last`, no text continues after the event. Returns whether there are changes.
     pub fn event(
         &mut self,
         context: &mut Context<'_>,
@@ -436,7 +437,7 @@ impl Protocol for Messages {
 
     /// Writes the held text of all text blocks, and the starts of those that have no text yet.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
-        // The next event is not read, and may be content.
+        // The next event is not read, and may have content.
         self.message.promotion.close();
         self.release_some(context, input, None)
     }
@@ -448,7 +449,7 @@ impl Protocol for Messages {
         if is_last {
             return self.release(context, Input::Finish);
         }
-        // Nothing need go before an event that only keeps the connection alive.
+        // Before an event that only keeps the connection alive, nothing need be released.
         let is_quiet = event.name() == b"ping" || matches!(event.data().trim_ascii(), b"" | b"{}");
         if is_quiet { Ok(()) } else { self.write_starts(context.out) }
     }

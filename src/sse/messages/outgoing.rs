@@ -1,27 +1,26 @@
-//! The blocks that are sent: their indexes, and the events for text that no event of the server has a place for. Clients take the
-//! indexes for places in a list, so this code must leave no gap. The server's own indexes stay as long as no block was added or
-//! left out.
+//! The blocks that are sent: their indexes, and the events that the server has not sent itself. Clients use an index as a
+//! position in a list, so no index may be missing. The server's own indexes are used until a block is added or left out.
 
 use crate::json::{decimal, escape};
 use crate::memory::{self, append, append_all};
 use crate::sse::ids::short;
 
-/// The way out of one message.
+/// The output of one message.
 pub struct Outgoing {
     /// The next free index.
     next: u64,
-    /// The index after the server's last one.
+    /// The index after the server's last index.
     server_next: u64,
     /// Whether the server also writes the type of an event on a separate line.
     pub is_named: bool,
     pub line_end: &'static [u8],
     /// The number of events that were written in addition to those of the server.
     pub added: u64,
-    /// The letters of the label that signatures of this message have, if they have one.
+    /// The letters of the label in signatures of this message; `None` without a label.
     pub label: Option<Letters>,
 }
 
-/// The letters of a label: made of the message's id, so that they are the same however the stream is cut.
+/// The letters of a label. They are computed from the message's id, so that they do not depend on how the stream is cut.
 pub type Letters = [u8; 11];
 
 impl Outgoing {
@@ -41,7 +40,7 @@ impl Outgoing {
         self.label = self.label.map(|_| letters(id));
     }
 
-    /// Notes that a block of the server begins. If as many have been sent as received, its index is the next one.
+    /// Notes that a block of the server begins. If no block was added or left out so far, the server's index is the next one.
     pub fn begin_block(&mut self, index: u64) {
         if self.next == self.server_next {
             self.next = index;
@@ -49,14 +48,14 @@ impl Outgoing {
         self.server_next = index.saturating_add(1);
     }
 
-    /// Returns the next free index.
+    /// Uses up the next free index and returns it.
     pub fn take_index(&mut self) -> u64 {
         let index = self.next;
         self.next = index.saturating_add(1);
         index
     }
 
-    /// Writes an event. `rest` writes its members after type and index, and the closing brace.
+    /// Writes an event. `rest` writes the members after type and index, and the closing brace.
     fn event(
         &mut self,
         kind: &str,
@@ -110,7 +109,8 @@ impl Outgoing {
         self.event("content_block_stop", index, out, |out| append(out, b"}"))
     }
 
-    /// Writes the signature before the end of a thinking block, which is empty: a model of this server has none.
+    /// Writes the signature before the end of a thinking block: the label, or an empty string, since the model makes no
+    /// signatures.
     pub fn signature(&mut self, index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
         let label = self.label;
         self.delta(index, Delta::Signature, out, |out| signature(label, out))
@@ -123,7 +123,7 @@ pub fn write_text_start(index: u64, is_named: bool, line_end: &'static [u8], out
     outgoing.start(index, out, |out| text_block(out, empty))
 }
 
-/// The addition of an event to a block.
+/// The kind of addition that an event makes to a block.
 #[derive(Clone, Copy)]
 pub enum Delta {
     Thinking,
@@ -133,7 +133,7 @@ pub enum Delta {
 }
 
 impl Delta {
-    /// Returns its type, with the quotes.
+    /// Returns the type of the delta, with the quotes.
     pub fn kind(self) -> &'static [u8] {
         match self {
             Delta::Thinking => b"\"thinking_delta\"",
@@ -143,7 +143,7 @@ impl Delta {
         }
     }
 
-    /// Returns the name of the member that has its text, with the quotes.
+    /// Returns the name of the delta's member with the text, with the quotes.
     pub fn member(self) -> &'static [u8] {
         match self {
             Delta::Thinking => b"\"thinking\"",

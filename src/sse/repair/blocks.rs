@@ -1,12 +1,12 @@
-//! Mends the blocks of Messages. Clients want one open block at a time, indexes that count from 0, a start before the first delta
-//! of a block, and its stop before the next start. Servers use an index twice, leave a start or a stop out, or open two blocks at
-//! once.
+//! Mends the blocks of Messages. Clients expect one open block at a time, indexes that count from 0, a start before the first
+//! delta of a block, and a stop before the start of the next block. Some servers use an index twice, leave out a start or a
+//! stop, or open two blocks at once.
 //!
-//! A call whose arguments are not a whole object is not stopped, because more of them may come: the events of other blocks wait
-//! until they are whole, or until nothing can follow. If more waits than may, the blocks pass as they come, several open at once.
+//! While the arguments of a call are not a whole object, its block stays open and the events of other blocks wait, since more
+//! arguments may follow. If too many bytes would wait, the blocks are sent as they arrive, several open at once.
 //!
-//! A block whose text is blank waits, too: it is left out if another block follows, because the API refuses such a block when it
-//! comes back. Before anything else it passes as it came.
+//! A block of blank text waits too. It is left out if another block follows, because the API refuses such a block in a later
+//! request. If anything else follows, the block is sent unchanged.
 
 use std::mem;
 
@@ -30,11 +30,11 @@ const STOP: &str = "content_block_stop";
 /// The lines before the data of an event.
 #[derive(Clone, Copy)]
 pub enum Before<'a> {
-    /// Those of the event that is read.
+    /// The lines of the current event.
     Own,
-    /// These, of an event that has waited.
+    /// The lines of an event that has waited.
     Lines(&'a [u8]),
-    /// The name of an event that the server has left out, if events have one.
+    /// A line with this name, for an event that the server has left out; no line if events have no names.
     Name(Option<&'a str>),
 }
 
@@ -42,11 +42,11 @@ pub enum Before<'a> {
 #[derive(Clone, Copy)]
 enum Arguments {
     Begun(Syntax),
-    /// They cannot become JSON.
+    /// The arguments cannot become JSON.
     Faulty,
 }
 
-/// The kinds of text, of which a block has only one.
+/// The kinds of text. A block has text of only one kind.
 #[derive(Clone, Copy, PartialEq)]
 enum Text {
     Content,
@@ -65,7 +65,7 @@ impl Text {
         }
     }
 
-    /// Returns the JSON of a block that has none yet.
+    /// Returns the JSON of an empty block of this kind.
     fn block(self) -> &'static [u8] {
         match self {
             Text::Content => b"{\"type\":\"text\",\"text\":\"\"}",
@@ -77,24 +77,24 @@ impl Text {
 /// A block that is open.
 #[derive(Clone, Copy)]
 struct Open {
-    /// Its index in the server's events, and its own.
+    /// The index of the block in the server's events, and the index that is sent.
     server: u64,
     own: u64,
     text: Option<Text>,
-    /// The arguments so far of a call, if they are not whole.
+    /// The arguments of a call so far; `None` if they are whole or the block is not a call.
     arguments: Option<Arguments>,
 }
 
-/// The events of a block that waits: the lines before the data of each, and its data.
+/// The waiting events of a block: for each, the lines before its data, and the data.
 struct Waiting {
     server: u64,
     events: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// A block of text that has only blanks so far.
+/// A waiting block whose text has only blanks so far.
 struct Blank {
     server: u64,
-    /// The lines before the data of each of its events, and its data.
+    /// The events of the block: for each, the lines before its data, and the data.
     events: Vec<(Vec<u8>, Vec<u8>)>,
     is_stopped: bool,
 }
@@ -106,26 +106,27 @@ pub struct Blocks {
     message: Vec<u8>,
     blank: Option<Blank>,
     left_out: bool,
-    /// The lines before the data of the event that is read.
+    /// The lines before the data of the current event.
     lines: Vec<u8>,
     open: Option<Open>,
     next: u64,
-    /// The indexes of blocks that were open before, or that are open at once.
+    /// The server's indexes and new indexes of earlier blocks, or of blocks that are open at once.
     closed: Vec<(u64, u64)>,
-    /// The blocks that wait, in the order of their first events, and the number of their bytes.
+    /// The blocks that wait, in the order of their first events.
     waiting: Vec<Waiting>,
     waiting_len: usize,
-    /// The events have names.
+    /// Whether the events have names.
     is_named: bool,
-    /// More was to wait than may: several blocks are open at once.
+    /// Whether several blocks may be open at once, because too many bytes would have had to wait.
     overlaps: bool,
     edits: Edits,
     event: Vec<u8>,
 }
 
 impl Blocks {
-    /// Passes on the repaired form of an event: the event with its new index, and missing events before it. A stop of a block that is
-    /// not open is left out, and so is an empty delta of another kind than the open block. `names` are the lines before its data.
+    /// Calls `pass` with the repaired form of an event: missing events, then the event with its new index. A stop of a block
+    /// that is not open is left out, and so is an empty delta whose kind is not that of the open block. `names` are the lines
+    /// before the event's data.
     pub fn mend(
         &mut self,
         (raw, names): (&[u8], &[Span]),
@@ -165,14 +166,15 @@ impl Blocks {
             self.overlap(&mut pass)?;
         }
         self.block(&fields, text, Before::Own, &mut pass)?;
-        // The blocks that have waited follow, up to one that others must wait for.
+        // Waiting blocks are sent now, up to a call with incomplete arguments.
         while self.open.is_none_or(|open| open.arguments.is_none()) && !self.waiting.is_empty() {
             self.release_first(&mut pass)?;
         }
         Ok(())
     }
 
-    /// Makes an event of a block of blanks wait, or passes on or leaves out the one that waits. Returns whether that is all.
+    /// Makes an event of a blank block wait, or sends or leaves out the blank block that waits. Returns whether the event needs
+    /// no further treatment.
     fn holds(
         &mut self,
         fields: &Fields,
@@ -194,7 +196,7 @@ impl Blocks {
                     Kind::BlockDelta if is_open && said.is_some() && !fields.part.says() => return Ok(true),
                     Kind::BlockDelta if !is_open && said.is_none() && is_empty(text) => return Ok(true),
                     Kind::BlockStart | Kind::BlockDelta if fields.kind == Kind::BlockStart || said.is_some() => {
-                        // Another block follows.
+                        // Another block follows, so the blank block is left out.
                         (self.blank, self.left_out) = (None, true);
                         is_blank && text.len() <= MOST_BLANK
                     }
@@ -224,17 +226,17 @@ impl Blocks {
         Ok(true)
     }
 
-    /// Returns how many events of a block of blanks wait.
+    /// Returns how many events of a blank block wait.
     pub fn blanks(&self) -> usize {
         self.blank.as_ref().map_or(0, |blank| blank.events.len())
     }
 
-    /// Returns whether a block of blanks was left out since this was asked last.
+    /// Returns whether a blank block was left out since the last call of this function.
     pub fn has_left_out(&mut self) -> bool {
         mem::take(&mut self.left_out)
     }
 
-    /// Passes on the block of blanks that waits.
+    /// Sends the blank block that waits.
     pub fn release_blank(
         &mut self,
         pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>,
@@ -245,7 +247,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Makes an event of another block wait. Returns whether there is room for it.
+    /// Makes an event of a block that is not open wait. Returns whether there is room for the event.
     fn wait(&mut self, server: u64, text: &[u8]) -> memory::Result<bool> {
         let lines = copy(&self.lines)?;
         let len = lines.len() + text.len();
@@ -266,7 +268,7 @@ impl Blocks {
         Ok(true)
     }
 
-    /// Passes on the events of the block that has waited longest.
+    /// Sends the events of the block that has waited longest.
     fn release_first(&mut self, pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let Waiting { events, .. } = self.waiting.remove(0);
         for (lines, text) in events {
@@ -281,7 +283,7 @@ impl Blocks {
         !self.waiting.is_empty()
     }
 
-    /// Passes on all that waits, because nothing more of these blocks comes.
+    /// Sends all events that wait, because these blocks get no more events.
     pub fn release(&mut self, pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.release_blank(pass)?;
         while !self.waiting.is_empty() {
@@ -290,18 +292,18 @@ impl Blocks {
             }
             self.release_first(pass)?;
         }
-        // One of them may be blank.
+        // One of the waiting blocks may be blank.
         self.release_blank(pass)
     }
 
-    /// Passes on all that waits, and from now on all blocks as they come.
+    /// Sends all events that wait. From now on, blocks are sent as they arrive.
     fn overlap(&mut self, pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.overlaps = true;
         self.close()?;
         self.release(pass)
     }
 
-    /// Passes on the repaired form of an event of a block, unless its block has only blanks so far.
+    /// Sends the repaired form of a block's event, unless the block has only blanks so far.
     fn block(
         &mut self,
         fields: &Fields,
@@ -315,7 +317,7 @@ impl Blocks {
         }
     }
 
-    /// Passes on the repaired form of an event of a block.
+    /// Sends the repaired form of a block's event.
     fn whole_block(
         &mut self,
         fields: &Fields,
@@ -344,7 +346,8 @@ impl Blocks {
             (Kind::BlockStop, Some(open)) => open.own,
             (Kind::BlockDelta, _) => {
                 let Some(said) = said else {
-                    // Other deltas, such as arguments: their call cannot be begun without its name.
+                    // A delta of another kind, such as arguments, whose block was not started: a call cannot be started without
+                    // its name.
                     if is_empty(text) {
                         return Ok(());
                     }
@@ -377,7 +380,7 @@ impl Blocks {
         self.renumber(text, &at, own, before, pass)
     }
 
-    /// Takes note of a delta of the open block: its call's arguments may be whole now.
+    /// Notes a delta of the open block. After it, the arguments of the block's call may be whole.
     fn see_arguments(&mut self, text: &[u8]) -> memory::Result<()> {
         let Some(Open { arguments: open @ Some(_), .. }) = &mut self.open else { return Ok(()) };
         let (Some(piece), Some(Arguments::Begun(syntax))) = (piece(text), open.as_mut()) else { return Ok(()) };
@@ -391,12 +394,12 @@ impl Blocks {
         Ok(())
     }
 
-    /// Returns the index of a block that was open before.
+    /// Returns the new index of a block that was open before.
     fn known(&self, server: u64) -> u64 {
         self.closed.iter().rfind(|(closed, _)| *closed == server).map_or(server, |(_, own)| *own)
     }
 
-    /// Returns the index of a block that begins.
+    /// Begins a block. Returns its new index.
     fn begin(&mut self, server: u64, text: Option<Text>, arguments: Option<Arguments>) -> u64 {
         let own = self.next;
         self.next += 1;
@@ -453,12 +456,12 @@ fn has_blanks(text: &[u8], string: Option<&Span>) -> bool {
     is_blank
 }
 
-/// Returns where the id of a message is.
+/// Returns the position of a message's id.
 fn message_id(text: &[u8]) -> Option<Span> {
     string_in(text, b"message", b"id")
 }
 
-/// Returns the arguments of a call that begins, unless its start has them or it is none.
+/// Returns the empty arguments of a call that begins; `None` if its start has the arguments or the block is not a call.
 fn arguments(block: &Part, text: &[u8]) -> Option<Arguments> {
     let is_call = block.kind.clone().is_some_and(|kind| text[kind].ends_with(b"tool_use\""));
     let mut has_input = false;
@@ -482,7 +485,7 @@ fn piece(text: &[u8]) -> Option<Span> {
     string_in(text, b"delta", b"partial_json")
 }
 
-/// Returns the string that is a member of an object that is itself a member.
+/// Returns the string `member` of the object that is the member `object`.
 fn string_in(text: &[u8], object: &[u8], member: &[u8]) -> Option<Span> {
     let mut string = None;
     members(text, 0..text.len(), |name, _, value| {

@@ -1,5 +1,5 @@
-//! Mends the calls of a chunk. Some servers write index 0 for all calls of an answer, or no index, and some write the arguments as an
-//! object, where clients join strings.
+//! Mends the calls of a chunk. Some servers write index 0 for all calls of an answer, or no index. Some write the arguments as
+//! an object, although clients expect pieces of a string.
 
 use crate::json::{Edits, Reader, Span, decimal, escape, name, whole_number};
 use crate::memory::{self, append, copy, push};
@@ -11,9 +11,9 @@ const LONGEST_ID: usize = 256;
 
 /// A call that has begun.
 struct Call {
-    /// Its id, as it was written; empty if it has none.
+    /// The id of the call as JSON; empty if it has none.
     id: Vec<u8>,
-    /// Its index in the server's chunks, and its own.
+    /// The index of the call in the server's chunks, and the index that is sent.
     server: Option<u64>,
     own: u64,
 }
@@ -30,7 +30,7 @@ struct Entry {
     start: usize,
     is_empty: bool,
     id: Option<Span>,
-    /// The value of `index`, and its number.
+    /// The position of `index`, and its value if it is a whole number.
     index: Option<(Span, Option<u64>)>,
     has_name: bool,
     arguments: Option<Span>,
@@ -40,7 +40,7 @@ impl Calls {
     /// Notes the changes of a list of calls.
     pub fn mend(&mut self, text: &[u8], list: Span, edits: &mut Edits) -> memory::Result<()> {
         let mut result = Ok(());
-        // It was read before, and may be something other than a list.
+        // This was parsed before, but may be something other than a list.
         let _ = Reader::at(text, list.start).array(|reader| {
             if reader.peek()? != b'{' {
                 return reader.value().map(drop);
@@ -71,7 +71,7 @@ impl Calls {
         }
     }
 
-    /// Returns the index of the call that an entry is of, or `None` if there are too many.
+    /// Returns the new index of the call that an entry belongs to, or `None` if there are too many calls.
     fn own(&mut self, id: &[u8], server: Option<u64>, has_name: bool) -> memory::Result<Option<u64>> {
         let is_same = |call: &&Call| server.is_none() || call.server == server;
         let of_index = || self.all.iter().rfind(is_same);
@@ -128,7 +128,7 @@ impl Entry {
     }
 }
 
-/// Makes a string of arguments that are an object.
+/// Changes arguments that are an object into a string.
 pub fn arguments(text: &[u8], arguments: Option<&Span>, edits: &mut Edits) -> memory::Result<()> {
     let Some(at) = arguments.filter(|at| text[at.start] == b'{') else { return Ok(()) };
     edits.replace(at.clone(), |out| {

@@ -1,6 +1,6 @@
-//! Mends a chunk of chat completions: a reason to finish that the calls contradict, and thinking, content and a reason to finish at
-//! once, of which some clients lose one. `calls` mends its calls. `members` puts the thinking and the content of a server into the
-//! shape that is asked for.
+//! Mends a chunk of chat completions: a finish reason that the calls contradict, and a chunk with thinking, content and a
+//! finish reason at once, of which some clients lose one. `calls` mends the calls of the chunk. `members` puts the server's
+//! thinking and content into the wanted shape.
 
 use super::calls::{self, Calls};
 use super::members::{Member, MemberKind, Wanted, reshape, write};
@@ -12,7 +12,7 @@ use crate::sse::normalise::Shapes;
 /// The most choices of a stream whose calls are remembered.
 const CHOICES: usize = 128;
 
-/// The member of a choice that has its text, in a chunk and in a body.
+/// The member of a choice that has the text: in a chunk `delta`, in a body `message`.
 pub const DELTA: &[u8] = b"delta";
 pub const BODY: &[u8] = b"message";
 
@@ -27,22 +27,22 @@ struct Choice {
     index: Option<u64>,
     /// The value of `finish_reason`.
     finish: Option<Span>,
-    /// Its `delta` is null.
+    /// Whether the `delta` is null.
     null: Option<Span>,
-    /// The values of its calls, and of its function call.
+    /// The value of `tool_calls`.
     calls: Option<Span>,
     function: Option<Span>,
-    /// It has calls in `tool_calls`, or one in `function_call`.
+    /// Whether the choice has calls in `tool_calls`.
     has_calls: bool,
     has_function: bool,
     delta: Option<Span>,
-    /// The members of its delta.
+    /// The range of the delta's members in the chunk's list of members.
     members: Span,
-    /// Its delta is written anew.
+    /// Whether the delta is written anew.
     is_reshaped: bool,
 }
 
-/// The parts of a chunk that are sent as one chunk.
+/// Which parts of a chunk are sent in this chunk.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Portion {
     thinking: bool,
@@ -63,14 +63,14 @@ impl Portion {
 #[derive(Default)]
 pub struct Chunk {
     wanted: Wanted,
-    /// The indexes of the choices that have had a call, and whether it was in `tool_calls`.
+    /// The indexes of the choices that have had a call, and whether the call was in `tool_calls`.
     called: Vec<(u64, bool)>,
     calls: Vec<(u64, Calls)>,
     choices: Vec<Choice>,
-    /// The members of the deltas, and the replacements of some.
+    /// The members of all deltas.
     members: Vec<Member>,
     made: Vec<u8>,
-    /// The values that only the portion with the end may have, and those of the text.
+    /// The values that only the last portion may have.
     ends: Vec<Span>,
     logprobs: Vec<Span>,
     edits: Edits,
@@ -93,7 +93,7 @@ impl Chunk {
         memory::clear(&mut self.logprobs);
     }
 
-    /// Reads the list of choices, whose texts are in their member `part`. `None`: it is not JSON, or there is no memory.
+    /// Reads the list of choices, whose texts are in their member `part`. Returns `None` if it is not JSON, or without memory.
     pub fn read_choices(
         &mut self,
         text: &[u8],
@@ -111,7 +111,7 @@ impl Chunk {
         })
     }
 
-    /// Notes where the chunk's `usage` is.
+    /// Notes the position of the chunk's `usage`.
     pub fn note_usage(&mut self, value: Span, memory: &mut memory::Result<()>) -> Option<()> {
         note(&mut self.ends, value, memory)
     }
@@ -217,12 +217,12 @@ impl Chunk {
         Ok(())
     }
 
-    /// Returns where the content is, if the chunk has nothing else that may be changed, whatever the content says.
+    /// Returns the position of the content, if nothing but the content may ever need a change in such a chunk.
     pub fn content(&self, text: &[u8]) -> Option<Span> {
         let [choice @ Choice { index: Some(_), delta: Some(_), is_reshaped: false, .. }] = &self.choices[..] else {
             return None;
         };
-        // Even an empty reason is changed.
+        // Even an empty finish reason is changed.
         let finishes = choice.finish.as_ref().is_some_and(|finish| text[finish.clone()] != *b"null");
         if finishes || choice.has_calls || choice.has_function {
             return None;
@@ -236,7 +236,7 @@ impl Chunk {
         contents.next().is_none().then(|| content.value.clone())
     }
 
-    /// Returns the portions of a stream's chunk that are sent.
+    /// Returns the portions into which a stream's chunk is divided.
     pub fn portions(&self, text: &[u8]) -> &'static [Portion] {
         let Wanted { repairs, merges, .. } = self.wanted;
         let splits = repairs || self.wanted.has(Shapes::CHUNKS) || self.wanted.has(Shapes::CONTENT);
@@ -296,7 +296,7 @@ impl Chunk {
     }
 }
 
-/// Writes the member that has a value with its changes.
+/// Writes the member that has this value, with its changes.
 fn remake(
     text: &[u8],
     members: &mut [Member],
@@ -315,7 +315,7 @@ fn remake(
     Ok(())
 }
 
-/// Adds to a list of a chunk's members. `None`: there is no memory.
+/// Adds an item to a list. Returns `None` if there is no memory.
 fn note<T>(list: &mut Vec<T>, item: T, memory: &mut memory::Result<()>) -> Option<()> {
     *memory = push(list, item);
     memory.is_ok().then_some(())

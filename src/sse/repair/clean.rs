@@ -1,5 +1,5 @@
-//! The last event that needed no change. An event that differs from it only in the string of its content needs no change either, so
-//! it is not read: servers write the same envelope around each token.
+//! The last event that needed no repair. Servers write the same envelope around each token: an event that differs only in the
+//! string of its content needs no repair either, so it is not read.
 
 use crate::json::{Reader, Span};
 use crate::memory::{self, append};
@@ -7,10 +7,10 @@ use crate::memory::{self, append};
 /// The longest event that is kept.
 const MOST: usize = 4096;
 
-/// An event that was passed unchanged.
+/// An event that was sent unchanged.
 #[derive(Default)]
 pub struct Clean {
-    /// The event; it is empty if none is known.
+    /// The event; empty if none is known.
     raw: Vec<u8>,
     /// The string of its content.
     content: Span,
@@ -27,7 +27,7 @@ impl Clean {
         raw.ends_with(after) && raw.starts_with(before) && Reader::at(raw, content.start).text() == Some(content)
     }
 
-    /// Takes note of an event that was read, and where its content is if that is all that may differ.
+    /// Notes an unchanged event, with the position of its content if only the content may differ in the next event.
     pub fn note(&mut self, raw: &[u8], content: Option<Span>) -> memory::Result<()> {
         self.raw.clear();
         self.content = 0..0;

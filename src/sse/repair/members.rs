@@ -1,4 +1,4 @@
-//! The members of a delta, or of a message: those with a server's thinking or with content in a list get the shape that is asked for.
+//! The members of a delta or message. Members with the server's thinking, and content that is a list, get the wanted shape.
 
 use crate::json::{Reader, Span, name};
 use crate::memory::{self, append, append_all, reserve_one};
@@ -10,7 +10,7 @@ use crate::sse::options::{Field, Formats, Options};
 #[derive(Clone, Copy, Default)]
 pub struct Wanted {
     pub repairs: bool,
-    /// Thinking and content share a chunk, so none becomes two.
+    /// Whether thinking and content stay in one chunk.
     pub merges: bool,
     pub normalise: Shapes,
     /// The field that the thinking goes to.
@@ -36,7 +36,7 @@ impl Wanted {
 /// The kind of a member.
 #[derive(Clone, Copy, PartialEq)]
 pub enum MemberKind {
-    /// Thinking, by the place of its name in the list of names.
+    /// Thinking; the number is the position of the member's name in `REASONING`.
     Thinking(usize),
     Role,
     /// Content that is a string, once the members have their shape.
@@ -53,12 +53,12 @@ impl MemberKind {
 /// A member.
 pub struct Member {
     pub kind: MemberKind,
-    /// The span of the member, and of its value.
+    /// The span of the member.
     pub at: Span,
     pub value: Span,
-    /// Its value says something.
+    /// Whether the value is not empty, `null` or `false`.
     pub says: bool,
-    /// The span, in the bytes that were made, of its replacement: nothing, if this is empty.
+    /// The span of the member's replacement in the new bytes. An empty span removes the member.
     pub made: Option<Span>,
 }
 
@@ -68,7 +68,7 @@ impl Member {
     }
 }
 
-/// Puts the members from `first` on into their shape. Returns whether something changes.
+/// Puts the members from `first` on into the wanted shape. Returns whether something changes.
 pub fn reshape(
     text: &[u8],
     wanted: &Wanted,
@@ -113,12 +113,12 @@ fn is_list(text: &[u8], member: &Member) -> bool {
     member.kind == MemberKind::Content && text[member.value.start] == b'['
 }
 
-/// Returns the place of the name that the thinking gets.
+/// Returns the position in `REASONING` of the name for the thinking.
 fn place(wanted: &Wanted) -> usize {
     REASONING.iter().position(|name| *name == wanted.field.name().as_bytes()).unwrap_or(0)
 }
 
-/// Makes strings of content that is a list. Returns whether it could be done without a loss.
+/// Changes content that is a list into strings. Returns whether that was possible without loss.
 fn unlist(
     text: &[u8],
     wanted: &Wanted,
@@ -142,7 +142,7 @@ fn unlist(
     Ok(true)
 }
 
-/// Moves the server's thinking to the field that is wanted. Returns whether something changes.
+/// Moves the server's thinking to the wanted field. Returns whether something changes.
 fn rename(
     text: &[u8],
     wanted: &Wanted,
@@ -189,7 +189,7 @@ fn rename(
     Ok(changes)
 }
 
-/// Puts thinking before the member at `before`. An empty field for it goes.
+/// Puts thinking before the member at `before`. An empty field for thinking is removed.
 fn put_thinking(
     wanted: &Wanted,
     thinking: &[u8],
@@ -208,7 +208,8 @@ fn put_thinking(
     Ok(())
 }
 
-/// Writes a member with a string, whose inside is `text`: nothing, if it has no name. Returns where it is.
+/// Writes a member whose value is a string; `text` is escaped already. Writes nothing if `name` is empty. Returns the span of
+/// the member.
 fn string(name: &str, text: &[u8], made: &mut Vec<u8>) -> memory::Result<Span> {
     let start = made.len();
     if !name.is_empty() {
@@ -217,17 +218,17 @@ fn string(name: &str, text: &[u8], made: &mut Vec<u8>) -> memory::Result<Span> {
     Ok(start..made.len())
 }
 
-/// Adds the inside of a string. `None`: the value is not a string, or there is no memory.
+/// Adds a string without its quotes. Returns `None` if the value is not a string, or without memory.
 fn join(text: &[u8], value: &Span, joined: &mut Vec<u8>, memory: &mut memory::Result<()>) -> Option<()> {
     let string = text[value.clone()].strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     *memory = append(joined, string);
     memory.is_ok().then_some(())
 }
 
-/// Returns the inside of the texts and summaries in `reasoning_details`, joined.
+/// Returns the texts and summaries in `reasoning_details`, joined, without their quotes.
 fn details_text(text: &[u8], list: Span) -> memory::Result<Vec<u8>> {
     let (mut joined, mut memory) = (Vec::new(), Ok(()));
-    // It was read before: it is a list.
+    // This was parsed before, so it is a list.
     let _ = Reader::at(text, list.start).array(|reader| match reader.peek()? {
         b'{' => reader.object(|reader, key| {
             let value = reader.value()?;
@@ -248,7 +249,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// Returns the inside of all its thinking, and of all its text. `None`: it has something else, too.
+    /// Returns all thinking and all text of the list, without quotes, or `None` if the list has something else too.
     fn read(text: &[u8], at: Span) -> memory::Result<Option<[Vec<u8>; 2]>> {
         let mut list = List { text, thinking: Vec::new(), content: Vec::new(), memory: Ok(()) };
         let read = Reader::at(text, at.start).array(|reader| list.part(reader, false));
@@ -256,7 +257,7 @@ impl List<'_> {
         Ok(read.map(|()| [list.thinking, list.content]))
     }
 
-    /// Reads a part. One inside the thinking is thinking.
+    /// Reads a part of the list. With `is_inside`, it is inside a part of thinking, so it is thinking too.
     fn part(&mut self, reader: &mut Reader<'_>, is_inside: bool) -> Option<()> {
         let text = self.text;
         let (mut kind, mut said, mut thought) = (0..0, None, None);

@@ -1,7 +1,7 @@
-//! Mends events that make clients fail, before they are rewritten: data that is empty or not JSON, chunks without choices or with
-//! another id, carriage returns, data after `[DONE]`. `chunk` mends the members of a chunk, `members` puts thinking that a server
-//! splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay unchanged, and mending twice must
-//! change nothing more. If only the shape is wanted, `shape` leaves everything else in the events unchanged.
+//! Mends events that make clients fail, before they are rewritten: data that is empty or not JSON, chunks without choices or
+//! with another id, carriage returns, data after `[DONE]`. `chunk` mends the members of a chunk, `members` puts thinking that a
+//! server splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay unchanged, and mending
+//! twice must change nothing more. `shape` is for hosts that want the shape but no repair.
 
 mod blocks;
 mod calls;
@@ -29,7 +29,7 @@ use crate::json::{Edits, Span, escape, is_json, is_object, members};
 use crate::memory::{self, append, append_all, push};
 pub use shape::Shaper;
 
-/// The longest id that is kept. Real ones have less than 100 bytes.
+/// The longest id that is kept. Ids of real servers have less than 100 bytes.
 const LONGEST_ID: usize = 4096;
 
 /// The fields of an event.
@@ -41,26 +41,26 @@ pub struct Repairer {
     fresh: bool,
     /// Whether the last byte was a `\r`, after which a `\n` does not end another line.
     cr: bool,
-    /// Comments of an event have been sent, and the blank line that ends them has not.
+    /// Whether comments of an event have been sent, but not the blank line that ends them.
     comments: bool,
     /// Whether `[DONE]` has arrived.
     over: bool,
     /// Whether the current bytes belong to an event that is left out.
     drops: bool,
-    /// The first id of a chunk, as it was written.
+    /// The id of the first chunk, as JSON.
     id: Vec<u8>,
     chunk: Chunk,
     blocks: Blocks,
     clean: Clean,
     /// The position of the content in the current event, if nothing else in the event may need a repair.
     content: Option<Span>,
-    /// The lines of the current event that have its name, and the values of those that have its data.
+    /// The lines of the current event that have its name, and the values of its lines of data.
     names: Vec<Span>,
     data: Vec<Span>,
-    /// The errors of the current event, in lines that only some servers have.
+    /// The values of the lines of the current event that have an error; only some servers write such lines.
     errors: Vec<Span>,
     joined: Vec<u8>,
-    /// The changes of the current event's data, and the data with them.
+    /// The changes of the current event's data.
     edits: Edits,
     value: Vec<u8>,
     event: Vec<u8>,
@@ -94,12 +94,11 @@ impl Repairer {
     }
 
     pub fn begin_stream(&mut self) {
-        // One large event must not cost memory in every stream after it.
+        // Buffers that a large event has made large must not stay so in later streams.
         *self = Repairer::of(self.chunk.wanted());
     }
 
-    /// Passes on the mended form of bytes that the framer has cut off: a comment, a blank line or a whole event. Returns
-    /// whether that differs from them.
+    /// Calls `pass` with the mended form of a comment, a blank line or a whole event. Returns whether it differs from `raw`.
     pub fn event(&mut self, raw: &[u8], mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
         if !self.over && !self.comments && self.clean.fits(raw) {
             self.cr = false;
@@ -109,13 +108,13 @@ impl Repairer {
         self.mend(raw, false, pass)
     }
 
-    /// Ends the stream. `raw` are its last bytes, which are not a whole event.
+    /// Ends the stream. `raw` is the rest of its bytes, which are not a whole event.
     pub fn finish(&mut self, raw: &[u8], mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
         let mended = self.mend(raw, true, &mut pass)?;
         Ok(self.release(pass)? || mended)
     }
 
-    /// Passes on the events that wait, because no event can be before them. Returns whether there are any.
+    /// Calls `pass` with the events that wait, because no event can precede them any more. Returns whether there are any.
     pub fn release(&mut self, mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
         let mut blocks = mem::take(&mut self.blocks);
         let waits = blocks.waits();
@@ -140,7 +139,7 @@ impl Repairer {
         };
         self.content = None;
         let mut at = self.begin(raw);
-        // A body, or an object over several lines.
+        // This is a body, or an object over several lines.
         let text = raw[at..].trim_ascii_end();
         let is_object = text.starts_with(b"{") && is_object(text);
         let is_body = is_object && !format::is_event(text);
@@ -177,14 +176,14 @@ impl Repairer {
         }
         let is_same = match self.blocks.blanks() {
             _ if self.blocks.has_left_out() => false,
-            // It waits, or what has waited has left before it.
+            // This event waits. It counts as changed if events were sent before it.
             now if now > held => written == 0,
             _ if held > 0 => is_last,
             _ => same && written == raw.len(),
         };
         let content = self.content.take().filter(|_| is_same && raw.ends_with(b"\n"));
         self.clean.note(raw, content)?;
-        // A blank line may be the second half of a line end, or end an event that had to wait for it.
+        // A blank line alone may be the second half of a line end, or the end of an event that had to wait for it.
         Ok(has_lines && !is_same)
     }
 
@@ -199,7 +198,7 @@ impl Repairer {
         Ok(())
     }
 
-    /// Passes bytes of such an event unread. Only line ends change.
+    /// Sends bytes of such an event unread. Only line ends change.
     pub fn pass_long(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         let mut at = self.begin(bytes);
         while at < bytes.len() && !self.drops {
@@ -229,7 +228,7 @@ impl Repairer {
         usize::from(second)
     }
 
-    /// Ends an event at its blank line, or (it is not `whole` then) at the end of the stream.
+    /// Ends an event: at its blank line, or, if it is not `whole`, at the end of the stream.
     fn end(&mut self, raw: &[u8], whole: bool, mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         if mem::take(&mut self.comments) {
             pass(b"\n")?;
@@ -276,7 +275,7 @@ impl Repairer {
         Ok(())
     }
 
-    /// Passes on an event with data of one line, or the comment that it becomes.
+    /// Sends an event with one line of data, or a comment in its place.
     fn value(
         &mut self,
         raw: &[u8],
@@ -363,7 +362,7 @@ impl Repairer {
         Ok(())
     }
 
-    /// Passes on a block of blanks that waits: the next event is of another kind.
+    /// Sends the blank block that waits, because the next event is not about a block.
     fn release_blank(&mut self, pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         if self.blocks.blanks() == 0 {
             return Ok(());
@@ -374,7 +373,7 @@ impl Repairer {
         done
     }
 
-    /// Passes on an event for the line of an error.
+    /// Sends an event in place of a line with an error.
     fn error(&mut self, error: &[u8], pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.release(&mut *pass)?;
         let mut message = Vec::new();
@@ -392,7 +391,7 @@ impl Repairer {
         self.write(&[b"event: error\ndata: ", begin, error, end, b"\n\n"], pass)
     }
 
-    /// Passes on an event with this data.
+    /// Sends an event with this data.
     fn pass_value(
         &mut self,
         raw: &[u8],
@@ -412,7 +411,7 @@ impl Repairer {
         self.end_event(pass)
     }
 
-    /// Passes on a comment in the place of an event.
+    /// Sends a comment in place of an event.
     fn comment(&mut self, line: &[&[u8]], pass: &mut impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.release_blank(pass)?;
         self.write(line, pass)?;
@@ -441,7 +440,7 @@ fn is_field(line: &[u8], name: &[u8]) -> bool {
     line.strip_prefix(name).is_some_and(|rest| matches!(rest, [] | [b':', ..]))
 }
 
-/// Returns the data of a line whose field name was written twice, or more often.
+/// Returns the data of a line whose field name was written twice or more.
 fn inner_data(raw: &[u8], data: Span) -> Span {
     let mut start = data.start;
     while let Some(rest) = raw[start..data.end].trim_ascii_start().strip_prefix(b"data:") {
@@ -451,12 +450,12 @@ fn inner_data(raw: &[u8], data: Span) -> Span {
     if start > data.start && (text == b"[DONE]" || is_object(text)) { start..data.end } else { data }
 }
 
-/// Returns whether a line is data whose field name was lost.
+/// Returns whether a line is data without the field name.
 fn is_bare(line: &[u8]) -> bool {
     line.trim_ascii_end() == b"[DONE]" || line.starts_with(b"[ERROR]") || format::is_event(line)
 }
 
-/// Returns whether a line is text of a server that sends no events, such as a proxy's error. `has_end`: it is whole.
+/// Returns whether a line is text outside any event, such as a proxy's error. `has_end` means that the line is whole.
 fn is_text(line: &[u8], has_end: bool) -> bool {
     let is_cut = !has_end && (line[0] == b'{' || FIELDS.iter().any(|name| name.starts_with(line)));
     let is_object = line[0] == b'{' && is_object(line);

@@ -1,28 +1,28 @@
-//! The JSON object of an event or a body, read once for everything that is mended in it.
+//! Reads the JSON object of an event or a body once, for all repairs.
 
 use super::chunk::Chunk;
 use crate::json::{self, Reader, Span};
 use crate::memory;
 
-/// The facts about a JSON object by which its event is mended.
+/// The facts about a JSON object that decide how its event is mended.
 #[derive(Default)]
 pub struct Object {
     pub is_empty: bool,
     pub is_chunk: bool,
     pub has_choices: bool,
-    /// It belongs to Messages: it has the type of an event of that format.
+    /// Whether the object has the type of a Messages event.
     pub is_of_message: bool,
-    /// It is an event of Responses.
+    /// Whether the object is an event of Responses.
     pub is_of_responses: bool,
-    /// Its choices are null.
+    /// Whether the object's `choices` are null.
     pub null_choices: Option<Span>,
-    /// The value of `id`, if it says something.
+    /// The value of `id`, if it is not null or empty.
     pub id: Option<Span>,
 }
 
 impl Object {
-    /// Reads a JSON object, and with it `chunk`, whose texts are in the member `part` of a choice. Returns `None` if the text is not an
-    /// object.
+    /// Reads a JSON object and fills `chunk` from it; `part` names the member with a choice's text. Returns `None` if the text
+    /// is not an object.
     pub fn read(text: &[u8], part: &[u8], chunk: &mut Chunk) -> memory::Result<Option<Object>> {
         chunk.clear();
         let mut object = Object { is_empty: true, ..Object::default() };

@@ -1,5 +1,5 @@
-//! Puts the chunks and bodies of chat completions into one shape, where nothing else is mended: everything around them stays as it
-//! came.
+//! Puts the chunks and bodies of chat completions into one shape for hosts that want no other repair: everything else stays as
+//! the server sent it.
 
 use super::chunk::{BODY, Chunk, DELTA, Portion};
 use super::clean::Clean;
@@ -11,9 +11,9 @@ use crate::memory::{self, TryBox, append};
 use crate::sse::event::{Event, EventPart, split_mark};
 use crate::sse::options::Options;
 
-/// Puts the chunks of streams, and bodies, into one shape.
+/// The shaper of one stream or body.
 pub struct Shaper {
-    /// No event has been seen.
+    /// Whether no event has arrived yet.
     fresh: bool,
     chunk: Chunk,
     clean: Clean,
@@ -41,12 +41,12 @@ impl Shaper {
     }
 
     pub fn begin_stream(&mut self) {
-        // One large event must not cost memory in every stream after it.
+        // Buffers that a large event has made large must not stay so in later streams.
         *self = Shaper::of(self.chunk.wanted());
     }
 
-    /// Passes on the shaped form of an event, and whether that is its end. With `last`, it is the stream's last, which may lack
-    /// its blank line: it stays one event. Returns whether it changes.
+    /// Calls `pass` with each piece of an event's shaped form, and whether the piece is the last. With `last`, the event ends
+    /// the stream and may lack its blank line, so it stays one event. Returns whether it changes.
     pub fn event(
         &mut self,
         raw: &[u8],
@@ -79,7 +79,7 @@ impl Shaper {
                 let part = EventPart { raw: rest, part: 0..rest.len(), event: &self.event };
                 part.write(&mut self.edits, &mut self.shaped)?;
                 if portion == Portion::THINKING {
-                    // A line feed that comes alone belongs to the other event.
+                    // The `\n` that arrives separately will end the second event.
                     append(&mut self.shaped, part.missing_end())?;
                 }
                 pass(&self.shaped, true)?;

@@ -1,4 +1,4 @@
-//! The places of annotations after text before them was removed. Annotations count characters, not bytes.
+//! Corrects the positions of annotations after text before them was removed. The positions count characters, not bytes.
 
 use crate::json::{Edits, Span, decimal, members, whole_number};
 use crate::memory::{self, append, push};
@@ -11,15 +11,15 @@ pub fn chars(text: &[u8]) -> u64 {
 /// The state of the text that annotations belong to.
 #[derive(Clone, Copy)]
 pub enum Annotations<'a> {
-    /// This number of characters was removed before the text.
+    /// The text without its first characters, of which this number was removed.
     Before(u64),
-    /// Its stretches in the whole text: a first character and a number of them. The text leaves out the first `skip` of all
-    /// characters in these, and has `len`.
+    /// The text is `len` characters of these stretches of the whole text, after the first `skip`. A stretch is its first
+    /// character and its number of characters.
     In { stretches: &'a [(u64, u64)], skip: u64, len: u64 },
 }
 
 impl Annotations<'_> {
-    /// Returns the place in the text of a range of characters in the whole text, if all of it is there.
+    /// Returns the range in the text of a range of characters of the whole text, if all of these are in the text.
     fn place(self, start: u64, end: u64) -> Option<(u64, u64)> {
         match self {
             Annotations::Before(before) => Some((start.checked_sub(before)?, end.checked_sub(before)?)),
@@ -42,7 +42,7 @@ impl Annotations<'_> {
         }
     }
 
-    /// Writes an annotation with its place in the text. Returns whether there is an annotation.
+    /// Writes an annotation with its corrected position. Returns whether the annotation belongs to the text.
     pub fn write(self, data: &[u8], at: Span, out: &mut Vec<u8>) -> memory::Result<bool> {
         let (mut start, mut end, mut single) = (None, None, None);
         members(data, at.clone(), |name, _, value| {
@@ -58,7 +58,7 @@ impl Annotations<'_> {
         let (first, last) = match (&start, &end, &single) {
             (Some((_, start)), Some((_, end)), _) => (*start, *end),
             (_, _, Some((_, index))) => (*index, *index),
-            // It is not of a place in the text.
+            // An annotation without a position belongs to any text.
             _ => (0, 0),
         };
         let mut edits = Edits::default();

@@ -1,16 +1,17 @@
-//! Ids of calls, of which no two of a response may be the same: a client puts each into a separate item.
+//! Ids of calls. No two calls of a response may have the same id, because clients tell items apart by their ids.
 
 use super::outgoing::{Outgoing, write_index};
 use crate::Error;
 use crate::memory;
 use crate::sse::ids;
 
-/// Returns the prefix of ids that the model does not write, for calls in the text with this number in this message.
+/// Returns the prefix of the ids of calls for which the model writes no id, in the text with this number of this message.
 pub fn prefix(id: &[u8], number: u64) -> Result<String, Error> {
     Ok(ids::prefix(ids::CALL, id, Some(number))?)
 }
 
-/// Returns the number that makes the id of a call unique in the response: 1, or one that is written after it.
+/// Returns the number that makes a call's id unique in the response: 1 if the id itself is unique, else a number to write after
+/// it.
 pub fn unique(id: &[u8], outgoing: &mut Outgoing) -> Result<u64, Error> {
     let mut number = 1;
     let mut candidate = memory::copy(id)?;
@@ -23,7 +24,7 @@ pub fn unique(id: &[u8], outgoing: &mut Outgoing) -> Result<u64, Error> {
     Ok(number)
 }
 
-/// Writes the number of an id after it, unless it is 1.
+/// Writes such a number after an id, unless it is 1.
 pub fn write_number(number: u64, id: &mut Vec<u8>) -> memory::Result<()> {
     if number == 1 { Ok(()) } else { write_index(b"_", number, id) }
 }

@@ -6,7 +6,7 @@ use super::fields::Member;
 use crate::json::{Edits, Span, decimal};
 use crate::memory::{self, append, push};
 
-/// Notes a change of text that may be on several lines of data, with other lines of the event between them.
+/// Notes a change of text that may be on several lines of data. Other lines of the event may be between them.
 pub fn put(
     edits: &mut Edits,
     data: &[u8],
@@ -32,7 +32,7 @@ pub fn put_number(edits: &mut Edits, data: &[u8], at: &Span, number: u64) -> mem
     put(edits, data, at.clone(), |out| append(out, decimal(number, &mut [0; 20]).as_bytes()))
 }
 
-/// Notes a change of a string that is written with its quotes, unless it is that already.
+/// Notes a change of a string, unless it has the new value already. `write` includes the quotes.
 pub fn put_string(
     edits: &mut Edits,
     data: &[u8],
@@ -48,7 +48,7 @@ pub fn put_string(
     push(&mut edits.list, (at.clone(), start..edits.text.len()))
 }
 
-/// Notes that a member of an object is left out, with the comma that goes with it.
+/// Notes that a member of an object is left out, with a comma next to it.
 pub fn remove(edits: &mut Edits, data: &[u8], member: &Member) -> memory::Result<()> {
     let blank = |byte: &&u8| byte.is_ascii_whitespace();
     let (mut start, mut end) = (member.key.start, member.value.end);

@@ -1,4 +1,4 @@
-//! The events of a message that is not over: its parts begin, and their texts grow.
+//! Rewrites the events in which the parts of a message begin and their texts grow.
 
 use std::mem;
 
@@ -81,7 +81,7 @@ impl Responses {
                 _ => {}
             }
         }
-        // Something other than text, or out of its order.
+        // The event is not about text, or arrives out of order.
         self.promotion.close();
         let message = &mut self.messages[message];
         message.open_message(None, content.unwrap_or(0), &mut self.outgoing, context)?;
@@ -95,7 +95,7 @@ impl Responses {
         Ok(true)
     }
 
-    /// Begins a text part of a message. There is none if there are too many.
+    /// Begins a text part of a message. Returns `None` if there are too many.
     pub(super) fn begin_part(
         &mut self,
         context: &mut Context<'_>,
@@ -185,7 +185,8 @@ impl Responses {
         Ok(is_written)
     }
 
-    /// Writes the scanner's results: the last stretch in the carrier, if there is one. Returns whether that is written.
+    /// Writes the scanner's results, the last stretch in the carrier, if there is a carrier. Returns whether the carrier is
+    /// written.
     pub(super) fn write_runs(
         &mut self,
         context: &mut Context<'_>,
@@ -239,7 +240,7 @@ impl Responses {
         match is_thinking {
             false => self.promotion.close(),
             true if self.promotion.is_closed() => {}
-            // The text shares the limit of the texts that events repeat.
+            // Text that is kept for promotion counts towards the limit of all kept texts.
             true if self.outgoing.take_room(text) < text.len() => self.promotion.give_up(),
             true => self.promotion.take_thinking(text)?,
         }

@@ -1,5 +1,5 @@
-//! The events that say a text again: of a part, and of a message. A client compares them with the deltas before, so they must
-//! agree with the rewritten deltas.
+//! Rewrites the events that repeat the text of a part or a message. Clients compare them with the deltas, so they must agree
+//! with the rewritten deltas.
 
 use std::mem;
 
@@ -19,7 +19,7 @@ use crate::sse::protocol::Context;
 use crate::sse::text::{Input, Target};
 
 impl Responses {
-    /// Ends the text of a part. `said` is the whole of it, as the server says.
+    /// Ends the text of a part. `said` is the whole text in the server's event.
     fn end_text(&mut self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<(), Error> {
         let here = &mut self.messages[message];
         let id = &here.id;
@@ -48,7 +48,7 @@ impl Responses {
         here.text = None;
         let is_same = matches!(context.scratch.parts.runs(), [run] if run.target() == Target::Content);
         if is_new && is_same && context.scratch.parts.text() == said {
-            // There were no deltas, and none are needed.
+            // There were no deltas, so the whole text is sent at once.
             here.sent.add(&context.scratch.parts);
             self.promotion.close();
             return self.messages[message].take_whole(part, said, &mut self.outgoing, context);
@@ -67,7 +67,7 @@ impl Responses {
         Ok(())
     }
 
-    /// Returns the open message's part of a whole text. `None`: all of it.
+    /// Returns the content of a whole text that belongs to the open message, or `None` if all of it does.
     fn text_of_open(
         &mut self,
         context: &mut Context<'_>,
@@ -95,7 +95,7 @@ impl Responses {
         })
     }
 
-    /// Returns whether a whole text has something that has not been sent of its part.
+    /// Returns whether a whole text has something that was not sent for its part.
     fn is_new(&self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<bool, Error> {
         let message = &self.messages[message];
         let here = &message.parts[part];
@@ -104,7 +104,7 @@ impl Responses {
             && split::content_of(context.setup, &message.id, here, said)?.1.is_new())
     }
 
-    /// Returns whether a part is open for an event that says its text again. It is opened if that says something new.
+    /// Returns whether a part is open for an event that repeats its text. The part is opened if the event has new text.
     fn open_for(&mut self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<bool, Error> {
         if !self.messages[message].is_part_open(part) {
             if !self.is_new(context, message, part, said)? {
@@ -117,7 +117,7 @@ impl Responses {
         Ok(true)
     }
 
-    /// Writes the event that says the text of a part again.
+    /// Writes the event that repeats the text of a part.
     pub(super) fn text_done(
         &mut self,
         context: &mut Context<'_>,
@@ -151,7 +151,7 @@ impl Responses {
         Ok(true)
     }
 
-    /// Writes the event that says a part again.
+    /// Writes the event that repeats a part.
     pub(super) fn part_done(
         &mut self,
         context: &mut Context<'_>,
@@ -205,7 +205,7 @@ impl Responses {
         Ok(false)
     }
 
-    /// Writes the event that says a message again.
+    /// Writes the event that repeats a message.
     pub(super) fn item_done(
         &mut self,
         context: &mut Context<'_>,
@@ -216,7 +216,7 @@ impl Responses {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let mut texts = Vec::new();
-        // Whether it says something that has not been sent, and of which text that is.
+        // Whether the event has something that was not sent, and the part whose text that is.
         let (mut is_new, mut new_text) = (false, None);
         let here = &self.messages[message];
         if let Some(content) = &item.content {

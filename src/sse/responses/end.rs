@@ -1,4 +1,4 @@
-//! The end of a response, which has all of its items, and responses that arrive whole.
+//! Rewrites the event at the end of a response, which repeats all items, and responses that arrive whole.
 
 use std::mem;
 
@@ -15,7 +15,7 @@ use crate::sse::text::Input;
 use crate::{EndReason, Error};
 
 impl Responses {
-    /// Writes the event that ends the response, with all of its items.
+    /// Writes the event that ends the response and repeats all items.
     pub(super) fn ended(&mut self, context: &mut Context<'_>, incoming: Incoming<'_>) -> Result<(), Error> {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
@@ -32,7 +32,7 @@ impl Responses {
             message.close(status, &mut self.outgoing, context)?;
         }
         let mut promoted = None;
-        // Its id is free.
+        // A message that was sent as thinking alone has not used its id, so the promoted message gets that id.
         let thought = self.messages.iter().rfind(|message| message.is_thinking_alone());
         let thinking = if is_complete { self.promotion.content() } else { Some(&b""[..]) };
         context.setup.stats.unpromoted += u64::from(thinking.is_none());
@@ -71,7 +71,7 @@ impl Responses {
         Ok(())
     }
 
-    /// Writes a whole body, of an answer that is not a stream, with its changes. Returns whether there are any.
+    /// Writes a whole body, which is an answer that is not a stream, with its changes. Returns whether there are any.
     pub(super) fn whole(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
         let response = Object::read(raw, 0..raw.len());
         let Some(output) = response.output.clone() else {

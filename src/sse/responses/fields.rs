@@ -1,9 +1,8 @@
-//! The fields of an event of Responses, and of the items and parts in it, and their positions. All other fields must pass
-//! unread.
+//! The positions of the fields of a Responses event, and of the items and parts in it. No other field may be read or changed.
 
 use crate::json::{Span, members, objects, whole_number};
 
-/// A key and its value, from the key's first quote on.
+/// The positions of a member's key, with its quotes, and of its value.
 #[derive(Clone)]
 pub struct Member<At = Span> {
     pub key: At,
@@ -11,7 +10,7 @@ pub struct Member<At = Span> {
 }
 
 impl Member {
-    /// Returns the value as a number that can be an index.
+    /// Returns the value, if it is a whole number.
     pub fn number(&self, data: &[u8]) -> Option<u64> {
         whole_number(&data[self.value.clone()])
     }
@@ -28,9 +27,9 @@ pub enum Kind {
     TextDelta,
     TextDone,
     Annotation,
-    /// Text of a reasoning item that the server writes.
+    /// Text of a reasoning item of the server.
     Reasoning,
-    /// The response is over. It comes with all of its items.
+    /// The response is over. The event repeats all items.
     Ended,
     #[default]
     Other,
@@ -73,8 +72,8 @@ pub struct Fields<At = Span> {
     pub response: Option<At>,
 }
 
-/// Returns whether something is read from members with this name that must not vary. Otherwise only the range of a value is
-/// noted here.
+/// Returns whether the values of members with this name must be equal in two events of one envelope. Of other members only the
+/// position is noted here.
 pub fn is_read(name: &[u8]) -> bool {
     let read: [&[u8]; 11] = [
         b"type",
@@ -93,7 +92,7 @@ pub fn is_read(name: &[u8]) -> bool {
 }
 
 impl<At> Fields<At> {
-    /// Returns the fields with their values at other places, where the text is another one.
+    /// Returns the fields of an event that differs in its text: each position is replaced by what `place` returns for it.
     pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Fields<To> {
         let moved = |at: &Option<At>| at.as_ref().map(&place);
         let member = |member: &Option<Member<At>>| {
@@ -119,7 +118,7 @@ impl<At> Fields<At> {
 }
 
 impl Fields {
-    /// Returns where the text is, if the event adds some to a part.
+    /// Returns the position of the text, if the event adds text to a part.
     pub fn added(&self) -> Option<Span> {
         self.delta.clone().filter(|_| self.kind == Kind::TextDelta)
     }
@@ -160,7 +159,7 @@ impl Fields {
     }
 }
 
-/// The members of an item, or of a part of one.
+/// The members of an item or a part.
 #[derive(Clone, Default)]
 pub struct Object {
     pub whole: Span,
@@ -173,12 +172,12 @@ pub struct Object {
     pub text: Option<Span>,
     pub annotations: Option<Span>,
     pub logprobs: Option<Span>,
-    /// Where a response has its items.
+    /// The items of a response.
     pub output: Option<Span>,
 }
 
 impl Object {
-    /// Reads the object at a place.
+    /// Reads the object at this position.
     pub fn read(data: &[u8], at: Span) -> Object {
         let mut object = Object { whole: at.clone(), ..Object::default() };
         members(data, at, |name, _, value| {
@@ -203,7 +202,7 @@ impl Object {
         self.kind.as_ref().is_some_and(|at| inside(data, at) == kind)
     }
 
-    /// Returns whether this is an item or a part of this kind that has nothing yet.
+    /// Returns whether this is an empty item or part of this kind.
     pub fn begins(&self, data: &[u8], kind: &[u8]) -> bool {
         let has_some = |at: &Option<Span>| at.as_ref().is_some_and(|at| at.len() > 2);
         self.is(data, kind) && !has_some(&self.content) && !has_some(&self.text)

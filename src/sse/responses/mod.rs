@@ -1,20 +1,23 @@
-//! Answers of OpenAI Responses. Their output is a list of items, each of which begins, grows and ends in separate events, and
-//! comes again as a whole. Thinking in the text of a message must become an item before it, so all later items move: a
-//! client that counts items and puts them together must get the same from the events and from the whole.
+//! Answers of OpenAI Responses. The output is a list of items. Each item begins, grows and ends in separate events, and is
+//! repeated as a whole. Thinking in the text of a message must become an item before the message, so all later items move. A
+//! client must get the same items from the events and from the repeated whole.
 //!
-//! A message of the server, and the item that it has open:
+//! A message of the server, and its open item:
 //!
 //! | open item | thinking comes | content comes | a call comes | the message is done |
 //! |---|---|---|---|---|
-//! | nothing | a reasoning item | the message's start, at its own place if that is free | a call's item | the start and the end |
-//! | reasoning | a delta | closed; the message's start | closed; a call's item | closed |
-//! | message | closed; a reasoning item of the next pair | a delta | closed; a call's item | the server's end, with what it got |
-//! | call | closed; a reasoning item | closed; the message's start | arguments, or closed and another | closed |
+//! | nothing | a reasoning item | the message's start, at the server's index if that is free | a call's item | the start and
+//! the end |
+//! | reasoning | a delta | it is closed; the message's start | it is closed; a call's item | it is closed |
+//! | message | it is closed; a reasoning item of the next pair | a delta | it is closed; a call's item | the server's end, with
+//! the item's text |
+//! | call | it is closed; a reasoning item | it is closed; the message's start | arguments, or it is closed and another begins
+//! | it is closed |
 //!
-//! At most one reasoning item and then one message are a pair; the ids of later pairs have a number. A part of the message grows,
-//! its text ends, and it is over (`PartState`): each event that says a text again says what its deltas have become, or is left out
-//! where the item that it belongs to is closed. Items after one that was put in move by one place, and all numbers that follow an
-//! event which was added or left out are counted anew.
+//! A pair is at most one reasoning item and then one message; the ids of later pairs have a number. A part of the message
+//! grows, its text ends, and the part is over (`PartState`). Each event that repeats a text is changed to repeat the deltas
+//! that were sent, or is left out if its item is closed already. An added item moves all later items by one place, and after an
+//! added or omitted event all sequence numbers are counted anew.
 
 mod annotations;
 mod calls;
@@ -59,11 +62,11 @@ const PARTS: usize = 128;
 struct Incoming<'a> {
     event: &'a EventPart<'a>,
     fields: &'a Fields,
-    /// Whether nothing follows it.
+    /// Whether the event is the last.
     is_last: bool,
 }
 
-/// The stream of one response, or of several, one after the other.
+/// The stream of one response, or of several in succession.
 pub struct Responses {
     outgoing: Outgoing,
     messages: Vec<Message>,
@@ -77,7 +80,7 @@ pub struct Responses {
 
 impl Responses {
     pub fn new(options: &Options) -> Responses {
-        // The kept part has a limit.
+        // The memory of all kept texts is limited elsewhere.
         let promotes = Promotes::new(options).without_limit();
         Responses {
             outgoing: Outgoing::new(options),
@@ -90,14 +93,14 @@ impl Responses {
         }
     }
 
-    /// Forgets the response, for a new stream too.
+    /// Forgets the response, perhaps for a new stream.
     pub fn begin(&mut self) {
         self.outgoing = self.outgoing.fresh();
         self.end_response();
         self.is_active = false;
     }
 
-    /// Returns whether events of a response have come.
+    /// Returns whether events of a response have arrived.
     pub fn is_active(&self) -> bool {
         self.is_active
     }
@@ -109,7 +112,7 @@ impl Responses {
         self.server = ServerDoes::default();
     }
 
-    /// Returns an event of the server with the numbers that it leaves out, if they are known.
+    /// Returns an event of the server with the indexes that the server has left out, if they are known.
     pub fn complete(&mut self, raw: &[u8], event: &Event, fields: &Fields) -> Result<Option<Vec<u8>>, Error> {
         if fields.kind == Kind::Created {
             self.unplaced.clear();
@@ -158,7 +161,7 @@ impl Responses {
         Ok(())
     }
 
-    /// Writes the start of a message that is held, unless it is known already that something is taken out of its text.
+    /// Writes the held start of a message, unless something was already removed from its text.
     fn release_start(&mut self, context: &mut Context<'_>, message: usize) -> Result<(), Error> {
         let message = &mut self.messages[message];
         if !message.may_release_start() {
@@ -192,7 +195,8 @@ impl Responses {
         self.messages[message].parts.iter().position(|part| part.index == index)
     }
 
-    /// Makes way for an event of another item than the messages whose start is held.
+    /// Writes the held starts of all messages but `item`, because an event of `item` follows, and gives up their places where
+    /// the start must stay held.
     fn give_way(&mut self, context: &mut Context<'_>, item: Option<usize>) -> Result<(), Error> {
         for message in 0..self.messages.len() {
             if Some(message) != item {
@@ -236,7 +240,7 @@ impl Responses {
             (Kind::ItemDone, None) if item.as_ref().is_some_and(|item| item.has_reasoning(data)) => {
                 self.see_reasoning(context)?;
             }
-            // The start of an item or part that the rewriter has begun itself, and no text.
+            // The event is the start of an item or part that the rewriter has already begun, and has no text.
             (Kind::ItemAdded, Some(message))
                 if self.messages[message].is_unannounced
                     && item.as_ref().is_some_and(|item| item.begins(data, b"message")) =>
@@ -270,7 +274,7 @@ impl Responses {
                 }
             }
         } else if self.messages.iter().any(Message::holds_start) {
-            // It precedes the held text.
+            // This event is sent before the held text, so the order of numbers changes.
             self.outgoing.renumbers = true;
         }
         self.outgoing.pass(event, fields, &mut context.scratch.edits, None, context.out)?;
@@ -309,7 +313,7 @@ impl Responses {
         Ok(Some(self.messages.len() - 1))
     }
 
-    /// Takes note that the server splits the thinking itself.
+    /// Notes that the server splits the thinking itself.
     fn see_reasoning(&mut self, context: &mut Context<'_>) -> Result<(), Error> {
         if mem::replace(&mut self.server.thinking, true) {
             return Ok(());
@@ -325,7 +329,7 @@ impl Responses {
         Ok(())
     }
 
-    /// Takes note of an item that is neither a message nor thinking. Calls are left to a server that makes some itself.
+    /// Notes an item that is neither a message nor thinking. If a server makes calls itself, the rewriter makes none.
     fn see_other(&mut self, context: &mut Context<'_>) -> Result<(), Error> {
         self.promotion.close();
         if mem::replace(&mut self.server.calls, true) || !context.setup.has_calls() {
@@ -343,7 +347,8 @@ impl Responses {
         Ok(())
     }
 
-    /// Writes an event with its changes, or holds it. With `is_last`, nothing comes after it. Returns whether there are changes.
+    /// Writes an event with its changes, or holds it. With `is_last`, nothing follows the event. Returns whether there are
+    /// changes.
     pub fn event(
         &mut self,
         context: &mut Context<'_>,
@@ -377,7 +382,7 @@ impl Responses {
             context.scratch.leave_out(event);
         }
         if is_last {
-            // Events that this one has begun must be sent.
+            // Everything that this last event has made the rewriter hold must be sent.
             self.release_but(context, Input::Finish, None)?;
         }
         self.count(context.setup);
@@ -395,7 +400,7 @@ impl Protocol for Responses {
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
         self.release_but(context, input, None)?;
         self.count(context.setup);
-        // The next event is not read, and may be content.
+        // The next event is not read, and may have content.
         self.promotion.close();
         Ok(())
     }

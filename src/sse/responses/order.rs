@@ -1,4 +1,4 @@
-//! The items that the stretches of a message go to, and their order: as the stream has sent them, or determined anew.
+//! Divides the stretches of a message among items: as the stream has sent them, or anew.
 
 use std::mem;
 
@@ -15,7 +15,7 @@ use crate::sse::protocol::ALONE;
 use crate::sse::text;
 
 impl Items<'_> {
-    /// Returns the stretches for each item: those that it got in the stream.
+    /// Returns the stretches for each item, divided as in the stream.
     pub(super) fn as_sent(
         &mut self,
         entries: &mut [Entry],
@@ -26,7 +26,7 @@ impl Items<'_> {
         for (place, entry) in entries.iter_mut().enumerate() {
             let own = || pieces.iter().filter(|piece| piece.part == place as u64);
             let Some(split) = &mut entry.split else {
-                // If there is no such piece, no event has had this part.
+                // Without such a piece, the part was in no earlier event.
                 let piece = own().find(|piece| piece.kind == ItemKind::Verbatim);
                 let (out, pair) = piece.map_or((record.place, record.pair), |piece| (piece.out, piece.pair));
                 push(&mut stretches, Stretch { kind: ItemKind::Verbatim, entry: place, out, pair, range: 0..0 })?;
@@ -42,7 +42,7 @@ impl Items<'_> {
             };
             let (last_thinking, last_content) = (last(ItemKind::Reasoning), last(ItemKind::Message));
             let mut calls = 0;
-            // The lengths are those of the text of the events.
+            // The lengths of the pieces were measured in the text of the deltas.
             let take_text = |at: &mut usize, text: &[u8], len: usize, is_last: bool| {
                 let len = if is_same { len } else { len + cut_off(text.get(*at..).unwrap_or_default(), len) };
                 take(at, text.len(), len, is_last)
@@ -64,7 +64,7 @@ impl Items<'_> {
                 let (out, pair) = (piece.out, piece.pair);
                 push(&mut stretches, Stretch { kind: piece.kind, entry: place, out, pair, range })?;
             }
-            // The items that the stream did not have.
+            // The text and calls that the stream did not have.
             let rest = [
                 (ItemKind::Reasoning, thinking..split.thinking.len()),
                 (ItemKind::Message, content..split.content.len()),
@@ -79,12 +79,12 @@ impl Items<'_> {
                 push(&mut stretches, Stretch { kind, entry: place, out, pair: record.pair, range: call..call + 1 })?;
             }
         }
-        // Parts that came by turns go to the same item.
+        // Stretches of parts that arrived by turns are put into the same item.
         stretches.sort_unstable_by_key(|stretch| (stretch.out, stretch.entry, stretch.range.start));
         Ok(stretches)
     }
 
-    /// Returns the stretches for each item, each a part of the text.
+    /// Returns the stretches for each item, divided without regard to a stream.
     pub(super) fn anew(
         &mut self,
         entries: &[Entry],

@@ -1,4 +1,4 @@
-//! The output: the numbers of events, and the events that the server itself does not send.
+//! The output: it numbers the events, and writes events that the server itself does not send.
 
 use super::changes::put_number;
 use super::fields::Fields;
@@ -9,10 +9,10 @@ use crate::sse::event::EventPart;
 use crate::sse::ids::Taken;
 use crate::sse::options::{Options, ResponsesAs};
 
-/// The memory of a text that is kept for the next text.
+/// The most memory that a finished text leaves to the next text.
 const KEPT: usize = 4096;
 
-/// The item that text goes to: its place, the id of its message, and which pair of items of that message it belongs to.
+/// The item for a text: its index, the id of its message, and the number of its pair of items.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     pub out: u64,
@@ -31,7 +31,7 @@ impl Target<'_> {
     }
 }
 
-/// The events of one response that are sent: their places, their numbers, and how they are written.
+/// The state of the output for one response: indexes of items, numbers of events, and the server's way of writing them.
 pub struct Outgoing {
     pub is_summary: bool,
     /// The beginning of the ids of reasoning items.
@@ -43,11 +43,11 @@ pub struct Outgoing {
     pub texts: u64,
     /// The number of events that were written in addition to those of the server.
     pub added: u64,
-    /// Events that lack text which was not kept.
+    /// The number of events that lack text, because it was not kept.
     pub truncated: u64,
-    /// The number of the next event, if the server counts them.
+    /// The number of the next event, if the server numbers its events.
     next: Option<u64>,
-    /// Whether the server's own numbers are no longer right.
+    /// Whether the server's numbers must be replaced.
     pub renumbers: bool,
     is_named: bool,
     pub line_end: &'static [u8],
@@ -81,17 +81,17 @@ impl Outgoing {
         }
     }
 
-    /// Returns the output of another stream, with the same settings.
+    /// Returns the state at the start of another stream, with the same settings.
     pub fn fresh(&self) -> Outgoing {
         Outgoing::of(self.is_summary, self.prefix, self.max_kept)
     }
 
-    /// Begins with the items of another response. The count of events continues.
+    /// Forgets the items of a response. The count of events continues.
     pub fn end_response(&mut self) {
         (self.places, self.ids, self.texts, self.kept) = (Places::default(), Taken::default(), 0, 0);
     }
 
-    /// Takes note of how the server writes its events.
+    /// Notes how the server writes its events.
     pub fn see(&mut self, event: &EventPart<'_>, fields: &Fields) {
         self.is_named = !event.name().is_empty();
         self.line_end = event.event.line_end;
@@ -100,14 +100,14 @@ impl Outgoing {
         }
     }
 
-    /// Returns the number of an event that the server has numbered so.
+    /// Returns the number with which an event is sent that has the number `own`.
     fn number(&mut self, own: u64) -> u64 {
         let number = self.next.filter(|_| self.renumbers).unwrap_or(own);
         self.next = Some(number.saturating_add(1));
         number
     }
 
-    /// Adds text to the kept text, as long as there is room. Returns whether there was.
+    /// Adds as much of `more` to the kept text as there is room for. Returns whether all of it fitted.
     pub fn keep(&mut self, text: &mut Vec<u8>, more: &[u8]) -> memory::Result<bool> {
         let len = self.take_room(more);
         append(text, &more[..len])?;
@@ -124,7 +124,7 @@ impl Outgoing {
         len
     }
 
-    /// Adds JSON to the kept list, if there is room for all of it. Returns whether there was.
+    /// Adds JSON to the kept list, if there is room for all of it. Returns whether there was room.
     pub fn keep_whole(&mut self, list: &mut Vec<u8>, json: &[u8]) -> memory::Result<bool> {
         let comma = if list.is_empty() { &b""[..] } else { b"," };
         let len = comma.len() + json.len();
@@ -136,7 +136,7 @@ impl Outgoing {
         Ok(has_room)
     }
 
-    /// Forgets what was kept.
+    /// Clears a kept text and frees its room.
     pub fn forget(&mut self, text: &mut Vec<u8>) {
         self.kept = self.kept.saturating_sub(text.len());
         text.clear();
@@ -145,7 +145,7 @@ impl Outgoing {
         }
     }
 
-    /// Writes an event that the server has not sent. `rest` writes its members after the type and the number.
+    /// Writes an event that the server has not sent. `rest` writes the members after the type and the number.
     pub fn add(
         &mut self,
         kind: &str,
@@ -159,7 +159,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Returns an event that the server has left out, to be held as if it had come. It is empty if there is no room.
+    /// Returns an event that the server has left out, to be held as if it had arrived. It is empty if there is no room.
     pub fn left_out(
         &mut self,
         kind: &str,
@@ -176,7 +176,7 @@ impl Outgoing {
         Ok(held)
     }
 
-    /// Writes an event. It gets its number when it is sent.
+    /// Writes an event without a number, which is added when the event is sent.
     fn write(
         &self,
         kind: &str,
@@ -196,7 +196,7 @@ impl Outgoing {
         append_all(out, &[b"}", self.line_end, self.line_end])
     }
 
-    /// Writes an event of the server with its changes. With `kind`, it becomes one of another kind.
+    /// Writes an event of the server with its changes. With `kind`, the event gets that type.
     pub fn pass(
         &mut self,
         event: &EventPart<'_>,
@@ -256,12 +256,12 @@ impl Outgoing {
         self.of_reasoning(self.reasoning_delta(), target, out, |_, out| write_text(b",\"delta\":", text, out))
     }
 
-    /// Returns the type of an event that has thinking.
+    /// Returns the type of a delta of thinking.
     pub fn reasoning_delta(&self) -> &'static str {
         if self.is_summary { "response.reasoning_summary_text.delta" } else { "response.reasoning_text.delta" }
     }
 
-    /// Returns the name of the index of an event that has thinking.
+    /// Returns the name of the member with the index in a delta of thinking.
     pub fn reasoning_index(&self) -> &'static str {
         if self.is_summary { "summary_index" } else { "content_index" }
     }
@@ -306,7 +306,7 @@ impl Outgoing {
         })
     }
 
-    /// Writes a message that says the thinking again.
+    /// Writes a message that repeats the thinking as content.
     pub fn promote(&mut self, target: Target<'_>, text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         let place = |out: &mut Vec<u8>| {
             append(out, b",\"item_id\":")?;
@@ -385,7 +385,7 @@ impl Outgoing {
     }
 }
 
-/// Writes a message that says the thinking again.
+/// Writes a message that repeats the thinking as content.
 pub fn write_promoted(id: &[u8], text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     append_all(out, &[b"{\"id\":\"", id, b"\",\"type\":\"message\",\"status\":\"completed\",\"content\":["])?;
     write_promoted_part(text, out)?;
@@ -416,7 +416,7 @@ pub fn write_call(id: &[u8], name: &[u8], arguments: &[u8], status: &str, out: &
     append(out, b"}")
 }
 
-/// Writes an item of thinking that is over. `status` has its quotes.
+/// Writes a finished item of thinking. `status` includes the quotes.
 pub fn write_reasoning(
     prefix: &str,
     target: Target<'_>,
@@ -444,14 +444,14 @@ fn write_part(key: &[u8], kind: &str, text: &[u8], out: &mut Vec<u8>) -> memory:
     append(out, b"}")
 }
 
-/// Writes a key and a text as its string.
+/// Writes a member: a key, and a text as a string.
 pub fn write_text(key: &[u8], text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     append_all(out, &[key, b"\""])?;
     escape(text, out)?;
     append(out, b"\"")
 }
 
-/// Writes a key and a number.
+/// Writes a member: a key and a number.
 pub fn write_index(key: &[u8], index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
     append_all(out, &[key, decimal(index, &mut [0; 20]).as_bytes()])
 }

@@ -1,5 +1,5 @@
-//! The places of items in the output. Clients take an item's index for its place in a list, so there must be no gap, and no place
-//! may be used twice.
+//! The places of items in the output. Clients use an item's index as a position in a list, so no index may be missing or used
+//! twice.
 
 use crate::memory::{self, push};
 
@@ -9,9 +9,9 @@ const PLACES: usize = 4096;
 /// The places of items in the output.
 #[derive(Default)]
 pub struct Places {
-    /// The places of the server's items, and the places in the output.
+    /// The server's indexes of items, each with the index in the output.
     known: Vec<(u64, u64)>,
-    /// The first place after all that are used.
+    /// The place after the last used one.
     next: u64,
     /// The number of items that were sent in addition to those of the server.
     shift: i64,
@@ -31,7 +31,7 @@ impl Places {
         Ok(out)
     }
 
-    /// Returns the place of an item that the server has not sent, which may go before its item `index`.
+    /// Returns the place for an item that the rewriter adds, before the server's item `index` if possible.
     pub fn insert(&mut self, index: u64) -> u64 {
         let out = self.next.max(index.saturating_add_signed(self.shift));
         self.next = out.saturating_add(1);
@@ -39,7 +39,7 @@ impl Places {
         out
     }
 
-    /// Takes note that an item of the server is not sent, or not in its own place.
+    /// Notes that an item of the server is left out, or sent at another place.
     pub fn leave_out(&mut self) {
         self.shift = self.shift.saturating_sub(1);
     }

@@ -1,4 +1,4 @@
-//! Whole texts, split: the stretches for each kind of item, and their comparison with those that a stream has sent.
+//! Splits whole texts into stretches for each kind of item, and compares these with the output of a stream.
 
 use super::annotations::{Stretches, chars};
 use super::calls::prefix;
@@ -16,14 +16,14 @@ pub struct WholeCall {
     pub arguments: Vec<u8>,
 }
 
-/// A whole text that was split: the texts for each kind of item, one after the other.
+/// A whole text that was split: for each kind of item, all of its text joined.
 #[derive(Default)]
 pub struct SplitText {
     pub order: Vec<(text::Target, usize)>,
     pub thinking: Vec<u8>,
     pub content: Vec<u8>,
     pub calls: Vec<WholeCall>,
-    /// The same texts, in the form that is compared with a stream's output.
+    /// The digest of these texts, for comparison with a stream's output.
     pub sent: SentDigest,
 }
 
@@ -53,8 +53,8 @@ impl SplitText {
         Ok(split)
     }
 
-    /// Makes thinking of text where the stream had thinking, and content where it had that, if there is as much of both together
-    /// but not of each: whether text is one or the other may have been found out when it had gone.
+    /// Divides the text into thinking and content as the stream did, if both together have the same length as there: a stream
+    /// may learn too late that text already sent was of the other kind.
     pub fn lay_out<'a>(&mut self, pieces: impl Iterator<Item = &'a Piece> + Clone) -> Result<(), Error> {
         let len =
             |kind: ItemKind| pieces.clone().filter(|piece| piece.kind == kind).map(|piece| piece.len).sum::<usize>();
@@ -89,13 +89,13 @@ impl SplitText {
 /// A comparison of a whole text with the sent text of its part.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Comparison {
-    /// It is the same text, or the stream had none.
+    /// The text is the same, or the stream had none.
     Same,
-    /// The text differs, but becomes the same output, apart from white space.
+    /// The text differs, but its output is the same except for white space.
     Known,
-    /// Content of it may not have been sent.
+    /// Some content of the text may not have been sent.
     NewContent,
-    /// Thinking or calls of it may not have been sent.
+    /// Thinking or calls of the text may not have been sent.
     New,
 }
 
@@ -114,7 +114,7 @@ impl Comparison {
     }
 }
 
-/// Reads a text of a message anew. `may_answer`: the thinking in which it started is its answer, if nothing has closed that.
+/// Splits a whole text of a message. With `may_answer`, unclosed thinking at its start becomes content.
 pub fn split_text(
     setup: &mut Setup,
     id: &[u8],
@@ -144,7 +144,7 @@ pub fn split_text(
     SplitText::read(&parts)
 }
 
-/// Returns the content of a whole text of this part, and its comparison with the stream's output.
+/// Returns the content of a whole text, and the comparison of the text with the stream's output for this part.
 pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<(Vec<u8>, Comparison), Error> {
     let split = split_text(setup, id, part.config, false, EndReason::Unknown, false, said)?;
     let comparison = Comparison::of(part, said, &split);
@@ -185,13 +185,13 @@ pub fn content_stretches(
     Ok(Vec::new())
 }
 
-/// Returns the number of bytes of a character that follow this length of a text.
+/// Returns the number of bytes that are missing to the end of a character that this length of a text cuts.
 pub fn cut_off(text: &[u8], len: usize) -> usize {
     let after = text.get(len..).unwrap_or_default();
     after.iter().take_while(|&&byte| is_continuation(byte)).count()
 }
 
-/// Takes the next `len`, or all that is left with `is_last`.
+/// Returns the next `len` of `all` bytes from `at`, or the rest with `is_last`.
 pub fn take(at: &mut usize, all: usize, len: usize, is_last: bool) -> Span {
     let start = *at;
     *at = if is_last { all } else { all.min(start.saturating_add(len)) };

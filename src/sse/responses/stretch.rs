@@ -1,4 +1,4 @@
-//! Stretches of the texts of a message, each of which goes to an item.
+//! Stretches of the texts of a message, each for one item.
 
 use super::fields::Object;
 use super::message::{ItemKind, Message};
@@ -7,7 +7,7 @@ use crate::Error;
 use crate::json::Span;
 use crate::memory::push;
 
-/// A part of a message: its text, if it has one, split.
+/// A part of a message, with its split text, if it has text.
 pub struct Entry {
     pub object: Object,
     pub said: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns the text of a stretch. It was measured on that.
+    /// Returns the text in which the range of a stretch was measured.
     pub fn text(&self, stretch: &Stretch) -> &[u8] {
         let text = self.split.as_ref().map(|split| match stretch.kind {
             ItemKind::Reasoning => &split.thinking[..],
@@ -32,20 +32,20 @@ impl Entry {
         text.unwrap_or_default()
     }
 
-    /// Returns whether its text is content as it is.
+    /// Returns whether the whole text of the part is content.
     pub fn is_content(&self) -> bool {
         let Some(split) = &self.split else { return true };
         split.content == self.said && split.thinking.is_empty() && split.calls.is_empty()
     }
 
-    /// Returns whether it has something other than an empty text.
+    /// Returns whether the part is other than an empty text.
     pub fn has_content(&self) -> bool {
         self.split.is_none() || !self.said.is_empty()
     }
 }
 
-/// Returns the place of the one message that got all of these parts, if it did: then it stays as the server writes it, also where
-/// that contradicts the events before.
+/// Returns the place of the message in which all of these parts were sent, if there was only one. Such a message stays as the
+/// server repeats it, even where that contradicts earlier events.
 pub fn place_of_all(entries: &[Entry], record: &Message) -> Option<u64> {
     let pieces = record.pieces.as_ref()?;
     let first = pieces.first()?;
@@ -55,7 +55,7 @@ pub fn place_of_all(entries: &[Entry], record: &Message) -> Option<u64> {
     (is_one && entries.iter().all(Entry::is_content)).then_some(first.out)
 }
 
-/// The addition to an item: a range of an entry's thinking or content, as `kind` says, or one of its calls.
+/// A range of an entry's thinking or content, or one of its calls, that is put into an item.
 pub struct Stretch {
     pub kind: ItemKind,
     pub entry: usize,
@@ -69,7 +69,7 @@ impl Stretch {
         matches!(self.kind, ItemKind::Message | ItemKind::Verbatim)
     }
 
-    /// Returns whether another stretch goes to the same item. If a server contradicts itself, several may have one place.
+    /// Returns whether another stretch is for the same item. If a server contradicts itself, several items may have one place.
     pub fn has_item_of(&self, other: &Stretch) -> bool {
         let is_of_kind = match self.kind {
             ItemKind::Reasoning => other.kind == ItemKind::Reasoning,
@@ -80,7 +80,7 @@ impl Stretch {
     }
 }
 
-/// Returns all of a message in the item that is open.
+/// Returns stretches that put the whole message into the open item.
 pub fn all_in_one(entries: &[Entry], record: &Message) -> Result<Vec<Stretch>, Error> {
     let mut stretches = Vec::new();
     for (entry, Entry { split, .. }) in entries.iter().enumerate() {

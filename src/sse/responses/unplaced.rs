@@ -1,6 +1,5 @@
-//! Some servers leave out the numbers that say where an event belongs: llama.cpp writes neither `output_index` nor `content_index`.
-//! These numbers are needed to split text and to move items, and clients look for them. So they are added, by counting the ids of
-//! the items.
+//! Adds the indexes that some servers leave out of events: llama.cpp writes neither `output_index` nor `content_index`. The
+//! rewriter needs them to split text and to move items, and clients read them. They are found by counting the ids of the items.
 
 use super::fields::{Fields, Kind, Object, inside};
 use super::outgoing::write_index;
@@ -11,14 +10,14 @@ use crate::memory::{self, append, push};
 /// The most items of a response that are counted.
 const ITEMS: usize = 128;
 
-/// An item whose events do not say its place.
+/// An item whose events have no index.
 struct Item {
     id: Vec<u8>,
     /// The number of parts that have begun.
     parts: u64,
 }
 
-/// The items of a response, from the first that came without its place.
+/// The items of a response, from the first item without an index on.
 #[derive(Default)]
 pub struct Unplaced {
     items: Vec<Item>,
@@ -29,8 +28,8 @@ impl Unplaced {
         self.items.clear();
     }
 
-    /// Returns an event with the numbers that it does not have, or `None` if it has them or they are not known. `at` is the
-    /// place of its data.
+    /// Returns an event with its missing indexes added, or `None` if none are missing or they are not known. `at` is the
+    /// position of its data.
     pub fn complete(&mut self, raw: &[u8], at: Span, fields: &Fields) -> Result<Option<Vec<u8>>, Error> {
         if fields.output_index.is_some() || self.items.is_empty() && fields.kind != Kind::ItemAdded {
             return Ok(None);

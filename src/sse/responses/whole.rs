@@ -1,5 +1,5 @@
-//! Items that come whole, with all of their text: in a body, and again at the end of a stream. A client must find in them
-//! the same texts as in the stream, so each text is cut where the stream's was, if that is known.
+//! Rewrites whole items, in a body or repeated in a stream. They must have the same texts as the deltas of the stream, so
+//! each text is cut where the stream was cut, if that is known.
 
 use std::mem;
 
@@ -17,14 +17,14 @@ use crate::sse::protocol::ServerDoes;
 use crate::sse::text::Setup;
 use crate::{EndReason, Error};
 
-/// The purpose for which a list of items is written.
+/// The event or body that a list of items is written for.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Scope {
-    /// A response that comes without a stream.
+    /// A response that is not a stream.
     Body,
-    /// The end of one that was streamed.
+    /// The end of a response that was streamed.
     Stream,
-    /// One item of a stream, which has been sent.
+    /// An event of a stream that repeats one item.
     Item,
 }
 
@@ -39,9 +39,9 @@ pub struct Items<'a> {
     pub json: Vec<u8>,
     pub is_changed: bool,
     pub promotion: Promotion,
-    /// Why the response ends, if that is known.
+    /// The reason why the response ends, if that is known.
     pub end_reason: EndReason,
-    /// The thinking in which a text started is its answer, if nothing has closed that.
+    /// Whether unclosed thinking at the start of a text becomes content.
     pub may_answer: bool,
     /// The id of the last message.
     pub id: Vec<u8>,
@@ -64,7 +64,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Takes note of a message that stays unchanged.
+    /// Notes the content of a message that stays unchanged.
     fn see(&mut self, entries: &[Entry]) {
         if entries.iter().any(Entry::has_content) {
             self.promotion.close();
@@ -141,7 +141,7 @@ impl<'a> Items<'a> {
                 let mut split = split_text(self.setup, id, config, is_body, end_reason, may_answer, &entry.said)?;
                 entry.comparison = known.map_or(Comparison::Same, |part| Comparison::of(part, &entry.said, &split));
                 if self.scope == Scope::Item && entry.comparison == Comparison::New {
-                    // The item has no other place for it.
+                    // The open item has no place for thinking, so all of the text is content.
                     split = SplitText { content: memory::copy(&entry.said)?, ..SplitText::default() };
                 }
                 let has_annotations = entry.object.annotations.as_ref().is_some_and(|list| list.len() > 2);
@@ -197,7 +197,7 @@ impl<'a> Items<'a> {
             let more = stretches[from + 1..].iter().take_while(|next| next.has_item_of(first));
             let until = from + 1 + more.count();
             let target = Target { out: first.out, id, pair: first.pair };
-            // Those before it were not cut off.
+            // Only the last item has the status of the response: earlier items are complete.
             let status = if until == stretches.len() { status } else { &b"\"completed\""[..] };
             let split = entries[first.entry].split.as_ref();
             let start = self.json.len();
@@ -229,7 +229,7 @@ impl<'a> Items<'a> {
         Ok(())
     }
 
-    /// Writes a message with some of the parts.
+    /// Writes a message with some of its parts.
     fn write_message(
         &mut self,
         data: &[u8],
@@ -271,7 +271,7 @@ impl<'a> Items<'a> {
         Ok(edits.apply(data, object.whole.clone(), Span::clone, &mut self.json)?)
     }
 
-    /// Adds a message that says the thinking again.
+    /// Adds a message that repeats the thinking as content.
     pub fn promote(&mut self, id: &[u8], out: u64, thinking: &[u8]) -> Result<(), Error> {
         let start = self.json.len();
         write_promoted(id, thinking, &mut self.json)?;
@@ -282,7 +282,7 @@ impl<'a> Items<'a> {
 
     /// Writes the list.
     pub fn write_list(&mut self, out: &mut Vec<u8>) -> memory::Result<()> {
-        // Items of one place keep their order.
+        // Items with one index keep their order.
         self.list.sort_unstable_by_key(|(out, at)| (*out, at.start));
         append(out, b"[")?;
         for (number, (_, at)) in self.list.iter().enumerate() {
@@ -292,7 +292,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// Writes a text part with another text than it had.
+/// Writes a text part with a changed text.
 pub fn write_part(
     data: &[u8],
     part: &Object,

@@ -1,6 +1,6 @@
-//! The text around the calls that a client gets. Models write blanks between calls, close a region twice, and end their turn with
-//! a token that the server did not take out. None of that is an answer, and clients refuse a block that has nothing but blanks. So
-//! blanks wait here for the text after them, and blanks that a call shows to be framing are not sent.
+//! Decides which text around calls is sent. Models write blanks between calls, close a region twice, and end their turn with a
+//! token that the server did not remove. None of that is an answer, and clients refuse a block of blanks. So blanks wait here
+//! for the text after them, and are removed if a call follows.
 //!
 //! | before | blanks come | a token comes | other text comes | a call comes |
 //! |---|---|---|---|---|
@@ -8,8 +8,9 @@
 //! | content | they wait | it is text | the waiting bytes are sent, then the text | the waiting bytes are removed |
 //! | a call | they are removed | it is removed | it is sent | |
 //!
-//! A token is one that [`Tokens`] knows. In a choice, the first blanks that were removed return if there is content before and
-//! after the calls. Where no calls are wanted, tokens are text, and blanks wait only where a block would begin with them.
+//! A token is framing listed in [`Tokens`]. In a choice with content before and after the calls, the first blanks that were
+//! removed are sent after all. If no calls are wanted, tokens are text, and blanks wait only where a block would begin with
+//! them.
 
 use super::parts::{Parts, Target};
 use crate::calls::table::{BodyRule, CallTable};
@@ -17,24 +18,24 @@ use crate::matcher::bytes::{ByteSet, contains, insert};
 use crate::memory::{self, TryBox, append};
 use crate::{Channel, Dialect, Event, Kind};
 
-/// The most bytes that wait; more of them are text.
+/// The most bytes that wait. If there are more, they are text.
 const MOST: usize = 4096;
 
-/// Shorter closers and openers are text: an answer may begin with them.
+/// The shortest closer or opener that is framing. An answer may begin with shorter ones.
 const SHORTEST: usize = 4;
 
 /// The most blanks in a section without a call.
 const MOST_IN_SECTION: usize = 64;
 
-/// Tokens that end a text, a turn or a model's part of it, of all families, one on a line: servers leave them in the text of models
-/// of others, too.
+/// Tokens of all families that end a text, a turn or a model's part of a turn, one on a line. The token in a text need not
+/// belong to the dialect's family.
 const END_TOKENS: &str = include_str!("end_tokens.txt");
 
 /// The framing around calls, besides blanks: closers of the dialect's tool spans, calls and values; sections without a call; and
 /// tokens that end or begin a turn.
 struct Tokens {
     dialect: Dialect,
-    /// The first bytes of all of them.
+    /// The first bytes of all tokens.
     first: ByteSet,
 }
 
@@ -42,9 +43,9 @@ struct Tokens {
 #[derive(Clone, Copy, PartialEq)]
 enum Beginning {
     Text,
-    /// With the beginning of a token.
+    /// The text begins with an incomplete token.
     Partial,
-    /// With a token of this length.
+    /// The text begins with a token of this length.
     Token(usize),
 }
 
@@ -57,7 +58,7 @@ impl Tokens {
         tokens
     }
 
-    /// Returns the closers of tool spans, calls and values, except for those that are short enough to begin a text.
+    /// Returns the closers of tool spans, calls and values, without those that are so short that a text may begin with them.
     fn closers(&self) -> impl Iterator<Item = &[u8]> {
         let tables = self.dialect.compiled.calls.iter().flatten();
         let all = tables.flat_map(|tables| {
@@ -124,19 +125,20 @@ fn closers_of(table: &CallTable) -> [&[u8]; 2] {
 /// The bytes that wait around the calls of one text, and the kind of text that was sent last.
 pub struct Around {
     tokens: TryBox<Tokens>,
-    /// Each stretch that leaves may begin a block.
+    /// Whether each stretch that is sent may begin a block.
     begins_blocks: bool,
     waiting: Vec<u8>,
-    /// The number of its first bytes that are blanks and whole tokens.
+    /// The number of first bytes in `waiting` that are blanks and whole tokens.
     known: usize,
-    /// Blanks of the thinking, which wait too where a block would begin with them.
+    /// Waiting blanks of the thinking, where a block would begin with them.
     thinking: Vec<u8>,
     last: Option<Target>,
     /// Whether content has been sent.
     has_content: bool,
-    /// The first blanks around the calls since then: they are sent if more content comes, so that its words stay separate.
+    /// The first blanks that were removed around calls since that content. They are sent if more content follows, so that its
+    /// words stay separate.
     between: Vec<u8>,
-    /// Whether `between` is complete: further blanks would not be the first ones.
+    /// Whether `between` is complete, so that later blanks are not added.
     has_between: bool,
 }
 
@@ -155,17 +157,17 @@ impl Around {
         }
     }
 
-    /// Begins to look for framing around calls, if it does not yet.
+    /// Begins to look for framing around calls.
     pub fn look_for_calls(&mut self, dialect: &Dialect) -> memory::Result<()> {
         self.tokens.made_by(|| Tokens::new(dialect)).map(drop)
     }
 
-    /// Goes back to the start of a text.
+    /// Resets the state to the start of a text.
     pub fn begin(&mut self) {
         *self = Around::new(self.begins_blocks);
     }
 
-    /// Takes away the first `len` bytes that wait. The first blanks of them stay between the text before and the next.
+    /// Removes the first `len` bytes that wait. The first blanks among them are kept in `between`.
     fn take_away(&mut self, len: usize) -> memory::Result<()> {
         let Around { waiting, between, has_between, .. } = self;
         let framing = &waiting[..len];
@@ -185,14 +187,14 @@ impl Around {
     }
 }
 
-/// The destination of a text's stretches, after the text that waits around its calls.
+/// The destination of a text's stretches. It makes blanks and tokens around calls wait.
 pub struct Sink<'a> {
     pub parts: &'a mut Parts,
     pub around: &'a mut Around,
 }
 
 impl Sink<'_> {
-    /// Takes an event of which no call is emitted.
+    /// Reads an event that is not part of an emitted call.
     pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
         match event.channel {
             Channel::Thinking if event.kind == Kind::Reclassify => {
@@ -215,7 +217,7 @@ impl Sink<'_> {
             return Ok(());
         }
         match self.around.last {
-            // In this case the content does not begin a block.
+            // The text before is content, so these bytes do not begin a block.
             Some(Target::Content) if self.around.begins_blocks => self.let_go()?,
             _ => self.settle(true)?,
         }
@@ -245,7 +247,7 @@ impl Sink<'_> {
         }
         while !bytes.is_empty() {
             if self.around.last == Some(Target::Content) {
-                // Blanks at its end wait: a call may follow.
+                // Blanks at the end of the text wait, since a call may follow.
                 let text = if is_looking { bytes.trim_ascii_end().len() } else { bytes.len() };
                 let (text, blanks) = bytes.split_at(text);
                 if !text.is_empty() {
@@ -309,7 +311,7 @@ impl Sink<'_> {
         self.wait(&blanks)
     }
 
-    /// Adds all that waits, because it is text.
+    /// Adds all waiting bytes, because they are text.
     fn let_go(&mut self) -> memory::Result<()> {
         if self.around.waiting.is_empty() {
             return Ok(());
@@ -352,7 +354,7 @@ impl Sink<'_> {
         self.around.last == Some(Target::Calls)
     }
 
-    /// Notes a call for the client: the waiting bytes were framing.
+    /// Notes that a call is emitted, so the waiting bytes were framing.
     fn begin_call(&mut self) -> memory::Result<()> {
         self.settle(true)?;
         self.around.take_away(self.around.waiting.len())?;

@@ -1,13 +1,13 @@
-//! Calls without markers: a grammar of the server's has made the model write nothing but a list of calls, or the arguments of one
-//! call. The text without its thinking is read here, by tables that no model's dialect has.
+//! Reads calls without markers: a grammar of the server has made the model write only a list of calls, or the arguments of one
+//! call. The text without its thinking is read by call tables that are defined here.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::memory::TryBox;
 use crate::{Channel, Dialect, Error, Event, Kind, Scanner, ScannerOptions, Start};
 
-/// Objects with name and arguments; or arguments, before which we put the name ourselves. The markers are never looked for in a
-/// text: it starts inside.
+/// Two tables: for objects with name and arguments, and for arguments alone, before which this code puts the name. The markers
+/// are placeholders, since each text starts inside.
 const TABLES: &str = r#"
 name = "bare-calls"
 
@@ -26,17 +26,17 @@ name_end = ["\u0004"]
 /// A text of bare calls.
 pub struct Bare {
     scanner: Scanner,
-    /// The name of the call whose arguments come, until they do.
+    /// The name of the call, until its first arguments arrive.
     name: Option<Arc<str>>,
 }
 
-/// Returns the dialect of these calls, for their writer.
+/// Returns the dialect with these tables, for the call writer.
 pub fn dialect() -> Result<&'static Dialect, Error> {
     static DIALECT: OnceLock<Dialect> = OnceLock::new();
     if let Some(dialect) = DIALECT.get() {
         return Ok(dialect);
     }
-    // The tables can be read, if there is memory for it.
+    // Reading these tables can only fail without memory.
     let dialect = Dialect::load(TABLES).map_err(|_| Error::OutOfMemory)?;
     Ok(DIALECT.get_or_init(|| dialect))
 }
@@ -74,7 +74,7 @@ impl Bare {
     }
 }
 
-/// Returns an event of bytes that are not of the text: it has none.
+/// Returns the event without bytes, because its bytes are not in the text; a name becomes `name`.
 fn own<'a>(event: &Event<'a>, name: &'a str) -> Event<'a> {
     let kind = match event.kind {
         Kind::CallName(_) => Kind::CallName(Some(name.as_bytes())),

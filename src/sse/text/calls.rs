@@ -1,6 +1,6 @@
-//! Tool calls in a choice's text: between the scanner's events and the fields. A client must get each byte of a tool region
-//! once, as a part of a call or as content, and cannot take back text that it got. So the text of a region waits here until a
-//! call of it is emitted, or until it is clear that none will be; but never an answer to its end.
+//! Turns the scanner's events of a choice's text into tool calls and content. A client must get each byte of a tool region
+//! once, in a call or as content, and text that was sent cannot be withdrawn. So the text of a region waits here until a call
+//! in it is emitted, or until it is clear that none will be. Other text of an answer never waits to its end.
 
 use std::mem;
 use std::sync::Arc;
@@ -15,32 +15,32 @@ use crate::sse::ids::{self, Taken};
 use crate::sse::options::Options;
 use crate::{CallsInThinking, Channel, Dialect, Error, Event, Kind};
 
-/// The most bytes that wait in all choices together.
+/// The most bytes of calls that wait in all choices together.
 pub const MOST_WAITING: usize = 4 << 20;
 
 /// Memory for waiting text that is kept from one region to the next.
 const KEPT: usize = 4096;
 
-/// The most calls of a choice that are emitted; later ones are text. Otherwise a few bytes of text, `f()`, could become many
-/// times as many bytes of chunks, and there would be no end to the ids.
+/// The most calls of a choice that are emitted; later calls are text. Otherwise a few bytes of text, `f()`, could become many
+/// times as many bytes of chunks, and the number of ids would be unlimited.
 const MOST_CALLS: u64 = 1024;
 
 /// The host's options for calls.
 pub struct Settings {
     /// The form of calls, with the tools of the stream's request.
     pub writing: call_writer::Options,
-    /// The tools of other streams.
+    /// The tools of streams for which the host sets none.
     pub default_tools: Option<Arc<Tools>>,
-    /// The call whose arguments each text is.
+    /// The name of the call, if each text is the arguments of one call.
     pub start_call: Option<Arc<str>>,
-    /// Calls in the thinking wait until it is known whether they are meant.
+    /// Whether calls in the thinking wait until it is known whether they are meant.
     pub may_rehearse: bool,
 }
 
 impl Settings {
     pub fn new(options: &Options) -> Settings {
         let writing = options.writing.clone();
-        // A limit that is set is never raised.
+        // A host may lower the limit, but not raise it.
         let max_calls = if writing.max_calls == 0 { MOST_CALLS } else { writing.max_calls.min(MOST_CALLS) };
         Settings {
             default_tools: writing.tools.clone(),
@@ -56,7 +56,7 @@ impl Settings {
 pub enum Form {
     /// Piece by piece, unless the host wants them whole.
     Deltas,
-    /// Each call as a whole, in an answer that is not a stream.
+    /// Each call as a whole, for an answer that is not a stream.
     Whole,
     /// Each call as a whole, with an object as its arguments.
     Objects { is_body: bool },
@@ -65,36 +65,36 @@ pub enum Form {
 /// The calls of one choice.
 pub struct Calls {
     writer: CallWriter,
-    /// Those in the thinking, which may not be meant.
+    /// The calls in the thinking, which the model may only be rehearsing.
     rehearsal: Option<Rehearsal>,
     region: Region,
     emitter: Emitter,
-    /// Whether there are tools to call.
+    /// Whether a call may be emitted: the request has tools.
     may_emit: bool,
     max_held: usize,
     form: Form,
-    /// A call that is longer than the limit is sent piece by piece, although it should be sent whole.
+    /// Whether a call beyond the limit is sent piece by piece, although it should be sent whole.
     may_stop_holding: bool,
 }
 
 /// The region that is being read: a tool span.
 #[derive(Default)]
 struct Region {
-    /// Whether a call of it may be emitted.
+    /// Whether a call of the region may be emitted.
     is_open: bool,
-    /// It is the body of a message with a header, which is not a part of the text.
+    /// Whether the region is the body of a message with a header, which is not part of the text.
     is_message: bool,
-    /// The header of that names no call: its body is for a tool of the server's.
+    /// Whether that header names no call, so that the body is for a tool of the server.
     is_of_server: bool,
-    /// A call of it was emitted, so that what is not a call is sent at once, and its markers not at all.
+    /// Whether a call of the region was emitted. Text outside calls is then sent at once, and markers are not sent.
     has_emitted: bool,
-    /// More has come than may wait. Until a call is emitted, only a call waits then.
+    /// Whether too many bytes would have had to wait. Until a call is emitted, only calls wait then.
     is_full: bool,
-    /// The length of the opener, if it is the last text that waits.
+    /// The length of the region's opener, if the waiting text ends with it.
     opener: usize,
-    /// Text that waits.
+    /// The waiting text.
     text: Vec<u8>,
-    /// Stretches of it that belong to calls that will not be emitted.
+    /// Stretches of the waiting text that belong to calls that will not be emitted.
     dropped: Vec<Span>,
     call: OpenCall,
 }
@@ -104,28 +104,28 @@ struct Region {
 enum OpenCall {
     #[default]
     None,
-    /// Its bytes wait, from this place in the waiting text on.
+    /// The bytes of the call wait, from this position in the waiting text on.
     Waits(usize),
     Emitted,
-    /// It will not be emitted.
+    /// The call will not be emitted.
     Dropped,
 }
 
-/// Hands calls to the client, each with an id that no other has.
+/// Hands calls to the client, each with a unique id.
 struct Emitter {
     id_prefix: String,
-    /// Made ids are this many letters and digits.
+    /// The length of ids that are made here, if they are only letters and digits.
     id_len: Option<u8>,
     /// The ids that the model has written.
     ids: Taken,
     form: Form,
-    /// A call has ended as it should.
+    /// Whether a call has ended as it should.
     has_ended: bool,
 }
 
 impl Calls {
-    /// Returns the calls of a choice that are written as in `dialect`. `id_prefix` begins the ids that the model does not write, or
-    /// they are `id_len` letters and digits.
+    /// Returns the state for a choice whose calls are written as in `dialect`. Ids that the model does not write begin with
+    /// `id_prefix`, or are `id_len` letters and digits.
     pub fn new(
         settings: &Settings,
         dialect: &Dialect,
@@ -139,7 +139,7 @@ impl Calls {
         let may_emit = options.tools.as_ref().is_none_or(may_be_told);
         let max_held = options.max_held;
         let mut writer = CallWriter::new(dialect, options);
-        // Its text waits here, and that is limited.
+        // The text of a call waits here within a limit, so the writer needs none.
         writer.hold_without_limit(form != Form::Deltas);
         Ok(Calls {
             writer,
@@ -185,7 +185,7 @@ impl Calls {
         self.region.is_open || self.rehearsal.as_ref().is_some_and(|rehearsal| rehearsal.len() > 0)
     }
 
-    /// Takes the next event of the scanner. At most `room` bytes may wait.
+    /// Reads the next event of the scanner. At most `room` bytes may wait.
     pub fn take(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         let room = self.own_room(room);
         let Some(mut rehearsal) = self.rehearsal.take() else { return self.take_decided(event, room, out) };
@@ -204,12 +204,12 @@ impl Calls {
 
     /// Returns the number of bytes that may wait here.
     fn own_room(&self, room: usize) -> usize {
-        // The waiting text of a body is not more than the body.
+        // The waiting text of a body is limited by the length of the body.
         let is_body = matches!(self.form, Form::Whole | Form::Objects { is_body: true });
         if is_body { usize::MAX } else { room.min(self.max_held) }
     }
 
-    /// Takes the end of the text: calls in the thinking that wait are meant, and a call that is not emitted yet will not be.
+    /// Ends the text: waiting calls in the thinking are meant, and a call that is not emitted yet will not be.
     pub fn finish(&mut self, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         if let Some(mut rehearsal) = self.rehearsal.take() {
             let room = self.own_room(room);
@@ -219,7 +219,7 @@ impl Calls {
         self.release(out)
     }
 
-    /// Takes the next event that is not one of a rehearsal.
+    /// Reads the next event that is not part of a rehearsal.
     fn take_decided(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         if event.channel != Channel::Tool {
             return Ok(out.take(event)?);
@@ -252,13 +252,13 @@ impl Calls {
                 Ok(())
             }
             Kind::Text if region.is_of_server => Ok(out.push_thinking(event.bytes)?),
-            // The text belongs to no call.
+            // This text belongs to no call.
             Kind::Text => {
                 region.release(out)?;
                 Ok(out.push_content(event.bytes)?)
             }
             Kind::Call { .. } if region.is_open => {
-                // The opener that is the beginning of the call belongs to it.
+                // If the opener also begins the call, it belongs to the call.
                 let begin = if event.bytes.is_empty() { opener } else { 0 };
                 region.call = OpenCall::Waits(region.text.len() - begin);
                 self.part(event, room, out)
@@ -268,7 +268,7 @@ impl Calls {
         }
     }
 
-    /// Makes text of all that waits: no call will be emitted.
+    /// Sends all waiting bytes as text, since no call will be emitted.
     pub fn give_up(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         if let Some(rehearsal) = &mut self.rehearsal {
             rehearsal.give_up(|text| out.push_content(text))?;
@@ -276,7 +276,7 @@ impl Calls {
         self.release(out)
     }
 
-    /// Releases the waiting text: a call that is not emitted yet will not be. Those in the thinking continue to wait.
+    /// Releases the waiting text: a call that is not emitted yet will not be. Calls in the thinking continue to wait.
     pub fn release(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         if let OpenCall::Waits(_) = self.region.call {
             self.writer.drop_call();
@@ -285,8 +285,8 @@ impl Calls {
         self.region.release(out)
     }
 
-    /// Takes a part of a call. Whether it is emitted must not depend on how the text was cut: it is dropped if it is undecided
-    /// after all the bytes that may wait, and one more comes.
+    /// Reads a part of a call. Whether the call is emitted must not depend on how the text was cut: it is dropped if it is
+    /// still undecided when one byte more than may wait has arrived.
     fn part(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         self.writer.limit(room);
         let mut event = event.clone();
@@ -295,7 +295,7 @@ impl Calls {
             if event.bytes.len() <= left {
                 break;
             }
-            // Other parts come whole.
+            // Parts of other kinds arrive whole.
             if matches!(event.kind, Kind::CallValue | Kind::Framing) {
                 let (first, rest) = event.bytes.split_at(left);
                 self.feed(&Event { bytes: first, ..event.clone() }, room, out)?;
@@ -313,14 +313,14 @@ impl Calls {
             self.region.is_full = true;
             match start {
                 0 => self.release(out)?,
-                // Text before it is sent first.
+                // Text before the call is sent first.
                 start => self.region.release_to(start, out)?,
             }
         }
         self.feed(&event, room, out)
     }
 
-    /// Makes the writer write, and sends its deltas.
+    /// Runs `write` on the call writer, and sends the deltas that it reports.
     fn write(
         &mut self,
         out: &mut Sink<'_>,
@@ -358,24 +358,24 @@ impl Calls {
     }
 }
 
-/// Returns the rule for calls that a header of this dialect names.
+/// Returns the dialect's rule for calls that are named in a header.
 fn named_by_header(dialect: &Dialect) -> Option<&HeadRule> {
     let compiled = &dialect.compiled;
     compiled.calls(compiled.body(Channel::Tool))?.named_by_header().map(|(_, table)| &table.head)
 }
 
 impl Region {
-    /// Returns the memory of the waiting text.
+    /// Returns the number of bytes that the waiting text uses.
     fn len(&self) -> usize {
         self.text.len() + size_of::<Span>() * self.dropped.len()
     }
 
-    /// Takes the marker around it.
+    /// Reads the marker around the region.
     fn take_marker(&mut self, bytes: &[u8], room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         if self.is_message { Ok(()) } else { self.take(bytes, room, out) }
     }
 
-    /// Takes bytes that are gone if a call of the region is emitted: markers and framing.
+    /// Reads bytes that are removed if a call of the region is emitted: markers and framing.
     fn take(&mut self, bytes: &[u8], room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         if self.has_emitted {
             return Ok(());
@@ -388,7 +388,7 @@ impl Region {
         Ok(append(&mut self.text, bytes)?)
     }
 
-    /// Takes bytes of a call that will not be emitted.
+    /// Reads bytes of a call that will not be emitted.
     fn take_dropped(&mut self, bytes: &[u8], room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         if self.has_emitted {
             self.release(out)?;
@@ -410,7 +410,7 @@ impl Region {
         Ok(())
     }
 
-    /// Releases the text that waits before a call that is emitted: only other calls in it are text.
+    /// Releases what waits before an emitted call: calls that were not emitted are sent as text, and the rest is removed.
     fn begin_emitting(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         self.dropped.iter().try_for_each(|span| out.push_content(&self.text[span.clone()]))?;
         self.clear();
@@ -418,7 +418,7 @@ impl Region {
         Ok(())
     }
 
-    /// Lets go of all that waits.
+    /// Sends all waiting bytes as text.
     fn release(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         out.push_content(&self.text)?;
         self.clear();
@@ -451,14 +451,14 @@ impl Region {
 }
 
 impl Emitter {
-    /// Takes a delta of a call.
+    /// Sends a delta of a call.
     fn take(&mut self, delta: &CallDelta<'_>, region: &mut Region, out: &mut Sink<'_>) -> Result<(), Error> {
         self.has_ended |= delta.end.is_some_and(|end| end.is_whole);
         if let (Some(id), Some(name)) = (delta.id, delta.name) {
             region.begin_emitting(out)?;
             let id = self.id(id, delta.index)?;
             if let Form::Objects { .. } = self.form {
-                // The call arrives whole.
+                // This form has one delta, with the whole call.
                 return Ok(out.push_object(delta.index, &id, name, delta.arguments)?);
             }
             out.push_call(delta.index, &id, name)?;
@@ -466,8 +466,8 @@ impl Emitter {
         Ok(out.push_arguments(delta.index, delta.arguments)?)
     }
 
-    /// Returns the id of a call, which no other call of the choice has. One that begins as those that are made here do could be
-    /// that of a later call.
+    /// Returns a unique id for a call of the choice. A model's id that begins like the ids made here is replaced, since a later
+    /// call could get the same.
     fn id(&mut self, id: &str, number: u64) -> Result<String, Error> {
         let is_made = id.starts_with(&self.id_prefix) || self.ids.has(id.as_bytes());
         if !is_made {

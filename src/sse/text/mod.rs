@@ -1,6 +1,5 @@
-//! One text of a host's stream: the text of a choice, or of a part of a message. Its bytes go through a scanner, and the scanner's
-//! events become parts: stretches for the fields, in their order. This code does not depend on the JSON that the bytes come from
-//! and go to.
+//! Splits one text of a host's stream: the text of a choice, or of a part of a message. A scanner reads the bytes, and its
+//! events become parts: stretches for the fields, in their order. This code does not depend on the JSON around the text.
 
 mod around;
 mod bare;

@@ -1,5 +1,5 @@
-//! The result for the text of one event: stretches for different fields, in their order, and the way they are written as the
-//! values of those fields. A call's arguments are JSON already, and clients want them as a string.
+//! The result for the text of one event: stretches for different fields, in their order, and functions that write them as
+//! values of the fields. A call's arguments are JSON already, but clients expect them in a string.
 
 use std::mem;
 
@@ -8,7 +8,7 @@ use crate::memory::{self, append, append_all, push};
 use crate::sse::options::Field;
 use crate::{Channel, Event, Kind};
 
-/// A field that text goes to.
+/// A field for text.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Target {
     Reasoning,
@@ -19,7 +19,7 @@ pub enum Target {
 impl Target {
     pub const ALL: [Target; 3] = [Target::Reasoning, Target::Content, Target::Calls];
 
-    /// Returns the field's name, if the one for the thinking is `field`.
+    /// Returns the field's name; `field` is the field for the thinking.
     pub fn name(self, field: Field) -> &'static str {
         match self {
             Target::Reasoning => field.name(),
@@ -34,7 +34,7 @@ impl Target {
 enum RunKind {
     Reasoning,
     Content,
-    /// The id and, from this place in the text on, the name of the call with this number.
+    /// The id and the name of the call with this number. The name begins at this position in the text.
     Call {
         index: u64,
         name: usize,
@@ -42,7 +42,7 @@ enum RunKind {
     Arguments {
         index: u64,
     },
-    /// A whole call, with its id, its name from this place on, and its arguments, an object, from that one on.
+    /// A whole call: its id, then its name and its arguments, an object, from these positions on.
     Object {
         index: u64,
         name: usize,
@@ -66,13 +66,13 @@ impl Run {
     }
 }
 
-/// The part of a call in a stretch.
+/// The part of a call that a stretch has.
 pub enum CallPart<'a> {
     Begin { id: &'a [u8], name: &'a [u8] },
     Arguments(&'a [u8]),
 }
 
-/// The lengths of the thinking and of the content of stretches, and the number of calls that begin in them.
+/// The number of bytes of thinking and of content in some stretches, and the number of calls that begin in them.
 #[derive(Clone, Copy, Default)]
 pub struct Counts {
     pub thinking: u64,
@@ -80,16 +80,16 @@ pub struct Counts {
     pub calls: u64,
 }
 
-/// Stretches of text, of which neighbours are for different fields or calls.
+/// Stretches of text. Two successive stretches are for different fields or calls.
 #[derive(Default)]
 pub struct Parts {
     text: Vec<u8>,
     runs: Vec<Run>,
     counts: Counts,
-    /// Whether the thinking of the text that was read last may turn out to be its answer. `None`: none was read.
+    /// Whether the thinking of the text that was read last may turn out to be its answer; `None` if no text was read.
     pub may_be_answer: Option<bool>,
-    /// Whether the stretches are the whole text of a body. In a stream, content may have left already, so none of it becomes
-    /// thinking.
+    /// Whether the stretches are the whole text of a body. In a stream, content may have been sent already, so content never
+    /// becomes thinking.
     is_body: bool,
 }
 
@@ -101,13 +101,13 @@ impl Parts {
         self.may_be_answer = None;
     }
 
-    /// Begins anew, with the text of a body or of a stream.
+    /// Clears everything for the text of a body or of a stream.
     pub fn begin(&mut self, is_body: bool) {
         self.clear();
         self.is_body = is_body;
     }
 
-    /// Makes content of all thinking. Returns its length.
+    /// Turns all thinking into content. Returns its length.
     pub(super) fn answer(&mut self) -> u64 {
         for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Reasoning) {
             run.kind = RunKind::Content;
@@ -139,7 +139,7 @@ impl Parts {
         self.counts
     }
 
-    /// Returns a stretch's part of a call.
+    /// Returns the part of a call that a stretch has.
     pub fn call_part(&self, run: &Run) -> Option<CallPart<'_>> {
         match run.kind {
             RunKind::Call { name, .. } => {
@@ -150,7 +150,7 @@ impl Parts {
         }
     }
 
-    /// Returns the id, the name and the arguments of a stretch that is a whole call, whose arguments are an object.
+    /// Returns the id, the name and the arguments of a stretch that is a whole call with an object as its arguments.
     pub fn object(&self, run: &Run) -> Option<[&[u8]; 3]> {
         let RunKind::Object { name, arguments, .. } = run.kind else { return None };
         let Span { start, end } = run.text;
@@ -162,7 +162,8 @@ impl Parts {
         self.runs.iter().any(|run| run.target() == target)
     }
 
-    /// Takes an event of which no call is emitted: a tool call is kept as the model wrote it, for the host's own parser.
+    /// Adds an event that is not part of an emitted call. Text of a tool call is kept as the model wrote it, for the host's
+    /// parser.
     pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
         if event.kind == Kind::Reclassify && event.channel == Channel::Thinking && self.is_body {
             // All content so far was thinking.

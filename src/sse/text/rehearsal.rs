@@ -1,7 +1,7 @@
-//! Holds calls in the thinking. A model that thinks about a call may write it out and then continue to think: it only rehearses the
-//! call. The scanner ends the thinking at the opener, because it cannot know that. So calls wait here until their run ends: a run is
-//! calls with only blanks between them. If other text follows, the run is thinking, and so is that text, up to the closer. If a
-//! marker follows, or the text ends, the calls are meant.
+//! Holds calls in the thinking. A model that thinks about a call may write it out and then continue to think: it only rehearses
+//! the call. The scanner cannot know that, and ends the thinking at the opener. So calls wait here until the end of their run,
+//! which is calls with only blanks between them. If other text follows, the run is thinking, and so is the text up to the
+//! closer. If a marker follows, or the text ends, the calls are meant.
 
 use crate::memory::{self, append, clear, push};
 use crate::{Cause, Channel, Error, Event, Kind};
@@ -11,15 +11,15 @@ use crate::{Cause, Channel, Error, Event, Kind};
 enum Place {
     #[default]
     Content,
-    /// In the thinking. `continued`: for the scanner it is content.
+    /// In the thinking. `continued` means that the scanner reports it as content, because a rehearsed call has ended its span.
     Thinking { continued: bool },
     /// Directly after thinking that has ended without its closer.
     Ended,
-    /// In a run of calls, which waits.
+    /// In a run of calls.
     Run,
 }
 
-/// The calls of one text that wait.
+/// The waiting calls of one text.
 #[derive(Default)]
 pub struct Rehearsal {
     place: Place,
@@ -37,8 +37,8 @@ impl Rehearsal {
         self.text.len()
     }
 
-    /// Takes the next event, and hands on those that are decided. `begins_calls`: it opens a span of calls, and not a message. At most
-    /// `room` bytes wait: the calls of a longer run are meant.
+    /// Reads the next event, and calls `take` with all events that are decided. `begins_calls` means that the event opens a
+    /// span of calls, not a message. At most `room` bytes wait; the calls of a longer run are meant.
     pub fn take(
         &mut self,
         event: &Event<'_>,
@@ -58,7 +58,7 @@ impl Rehearsal {
             (Kind::Text, Channel::Content) if self.place == (Place::Thinking { continued: true }) => {
                 return take(&Event { channel: Channel::Thinking, ..event.clone() });
             }
-            // Blanks around markers, and what has no bytes.
+            // Blanks around markers, and events without bytes.
             (Kind::Framing | Kind::Attribute(_) | Kind::Budget, _) if event.bytes.trim_ascii().is_empty() => {}
             (_, Channel::Thinking) if !matches!(event.kind, Kind::Close(_)) => {}
             _ => self.place = Place::Content,
@@ -111,7 +111,7 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Hands on the run that waits: its calls are meant.
+    /// Ends the run: its calls are meant, and `take` gets their events.
     pub fn finish(&mut self, take: &mut Take<'_>) -> Result<(), Error> {
         if self.place == Place::Run {
             self.place = Place::Content;
@@ -126,7 +126,7 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Forgets the run that waits, and hands its text on: no call is wanted any more.
+    /// Forgets the run, and calls `push` with its text, because no call is wanted any more.
     pub fn give_up(&mut self, push: impl FnOnce(&[u8]) -> memory::Result<()>) -> memory::Result<()> {
         self.place = Place::Content;
         push(&self.text)?;
@@ -140,8 +140,8 @@ impl Rehearsal {
     }
 }
 
-/// Returns a kind without the bytes that it borrows. No call of a run needs them: its name is in its text, and attributes of its tag say
-/// nothing about it.
+/// Returns a kind without its borrowed bytes. Calls of a run do not need them: the name is in the text, and attributes of the
+/// tag do not concern the call.
 fn kept(kind: &Kind<'_>) -> Kind<'static> {
     match *kind {
         Kind::Open { rule, tag } => Kind::Open { rule, tag },

@@ -1,5 +1,5 @@
-//! The settings that the texts of a host's stream share: their dialect, their start, and the tools that may be called. They may
-//! be set for one stream; the next one has the rewriter's own again.
+//! The settings that the texts of a host's stream share: their dialect, their start, and the tools that may be called. A host
+//! may set them for one stream; the next stream has the rewriter's own settings again.
 
 use std::mem;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::sse::options::Options;
 use crate::sse::stats::Stats;
 use crate::{Channel, Dialect, Error, Scanner, Start};
 
-/// The dialect and options that a rewriter goes back to after a stream.
+/// The dialect and options that a rewriter returns to after a stream.
 struct Defaults {
     dialect: Dialect,
     options: crate::ScannerOptions,
@@ -25,15 +25,15 @@ struct Defaults {
 pub struct Setup {
     dialect: Dialect,
     options: crate::ScannerOptions,
-    /// The defaults of the rewriter, while this stream has another dialect or start.
+    /// The rewriter's own dialect and start, while this stream has others.
     defaults: TryBox<Defaults>,
-    /// The scanner of which each text's is a copy, if a prompt has said where this stream starts.
+    /// If a prompt decides the start of this stream: the scanner that is copied for each text.
     prompted: TryBox<Scanner>,
-    /// The host's options for calls, if it wants them.
+    /// The host's options for calls, if it wants calls.
     calls: TryBox<Settings>,
     /// The number of bytes of calls that wait in all texts.
     waiting: usize,
-    /// Whether content is split, too, if the server splits the thinking.
+    /// Whether content is scanned even if the server splits the thinking.
     pub reads_behind: bool,
     pub stats: Stats,
 }
@@ -85,12 +85,12 @@ impl Setup {
         Scanner::with_options(&self.dialect, &self.options.start(Start::Channel(Channel::Content)))
     }
 
-    /// Returns a scanner for the thinking of such a server.
+    /// Returns a scanner for the thinking of a server that splits the thinking itself.
     pub fn thinking_scanner(&self) -> Result<Scanner, Error> {
         Scanner::with_options(&self.dialect, &self.options.start(Start::Channel(Channel::Thinking)))
     }
 
-    /// Reads a text on as content. `is_by_server`: the server splits the thinking itself.
+    /// Makes a new scanner read the rest of a text as content. `is_by_server` means that the server splits the thinking itself.
     pub fn split(&self, text: &mut TextStream, is_by_server: bool) -> Result<(), Error> {
         text.split = TryBox::new(self.split_scanner()?)?;
         text.moves_thinking = self.reads_behind || !is_by_server;
@@ -103,7 +103,7 @@ impl Setup {
         self.reads_behind || self.has_calls()
     }
 
-    /// Begins to look for calls in a text, if they are wanted. `id_prefix` returns the prefix of ids that the model does not
+    /// Begins to look for calls in a text, if calls are wanted. `id_prefix` returns the prefix of ids that the model does not
     /// write; `is_whole` means an answer that is not a stream.
     pub fn look_for_calls(
         &self,
@@ -152,14 +152,14 @@ impl Setup {
         Ok(())
     }
 
-    /// Makes content of the thinking of a whole text that was its answer.
+    /// Turns the thinking of a whole text into content, because it was the answer.
     pub fn answer(&mut self, parts: &mut Parts) {
         let moved = parts.answer();
         self.stats.thinking_bytes -= moved;
         self.stats.content_bytes += moved;
     }
 
-    /// Leaves the calls of a text to the server, which has itself made one.
+    /// Stops looking for calls in a text, because the server itself has made one.
     pub fn give_up_calls(&mut self, text: &mut TextStream, parts: &mut Parts) -> Result<(), Error> {
         let before = parts.counts();
         text.give_up_calls(&mut self.waiting, parts)?;
@@ -167,16 +167,16 @@ impl Setup {
         Ok(())
     }
 
-    /// Counts the text and the calls that have come to `parts` since it had the counts `before`.
+    /// Adds to the statistics the text and calls that `parts` got since its counts were `before`.
     fn count(&mut self, before: Counts, parts: &Parts) {
         let now = parts.counts();
-        // Content of this event may have become thinking.
+        // The count may also be lower than before: content of this event may have become thinking.
         self.stats.thinking_bytes += now.thinking.wrapping_sub(before.thinking);
         self.stats.content_bytes = self.stats.content_bytes.wrapping_add(now.content.wrapping_sub(before.content));
         self.stats.calls += now.calls - before.calls;
     }
 
-    /// Takes the calls out of a text that is over, for a later text of the same answer: so no id comes twice.
+    /// Removes the state of calls from a finished text, for a later text of the same answer, so that no id is used twice.
     pub fn take_calls(&mut self, text: &mut TextStream) -> TryBox<Calls> {
         let calls = mem::replace(&mut text.calls, TryBox::NONE);
         self.waiting -= calls.get().map_or(0, Calls::waiting);
@@ -189,12 +189,13 @@ impl Setup {
         text.calls = calls;
     }
 
-    /// Begins again, after `[DONE]` or an error. No text continues.
+    /// Resets the count of waiting bytes after `[DONE]` or an error, since all texts are over.
     pub fn restart(&mut self) {
         self.waiting = 0;
     }
 
-    /// Goes back to the rewriter's own dialect and start. No text continues. Returns whether that is another start than before.
+    /// Restores the rewriter's own dialect, start and tools for the next stream. Returns whether the last stream had another
+    /// dialect or start.
     pub fn begin_stream(&mut self) -> bool {
         self.waiting = 0;
         self.prompted = TryBox::NONE;
@@ -243,7 +244,7 @@ impl Setup {
     }
 }
 
-/// Returns the scanner of a text. Calls without markers begin in the content.
+/// Returns the scanner of a text. For calls without markers, it starts in the content.
 fn scanner(dialect: &Dialect, options: &crate::ScannerOptions) -> Result<Scanner, Error> {
     match options.start {
         Some(Start::Calls) => {

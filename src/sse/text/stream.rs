@@ -1,4 +1,4 @@
-//! Reads one text: feeds its scanner, and turns its events into parts.
+//! Reads one text: feeds the text's scanner, and turns the scanner's events into parts.
 
 use super::around::{Around, Sink};
 use super::bare::Bare;
@@ -22,31 +22,34 @@ pub enum Input<'a> {
 /// The state of one text.
 pub struct TextStream {
     pub scanner: Scanner,
-    /// Whether the text has finished, or the server splits it itself and no calls are wanted, so that the text passes from here on.
+    /// Whether the rest of the text is sent unchanged, because the text has finished, or the server splits it and no calls are
+    /// wanted.
     pub over: bool,
-    /// The server splits it itself: this scanner reads its content, only for calls unless thinking in it is moved.
+    /// The scanner of the content, if the server splits the text itself. It looks for calls, and for thinking if the host wants
+    /// that moved.
     pub split: TryBox<Scanner>,
     pub(super) moves_thinking: bool,
-    /// Whether nothing but blanks has come after the server's thinking: a closer there is the rest of it, which some servers leave.
+    /// Whether only blanks have arrived after the server's thinking. A closer there belongs to the thinking: some servers leave
+    /// it in the content.
     pub(super) is_behind_thinking: bool,
     /// Whether the server has itself made a call.
     pub has_own_calls: bool,
     /// Whether the text started in the thinking, and all of the thinking is the answer if the text has ended by itself.
     pub was_answer: bool,
-    /// The reason why the text ends, if it is known by then.
+    /// The reason why the text ends, if it is known before the end.
     pub end_reason: EndReason,
-    /// Its calls, if they are wanted and some text has come.
+    /// The calls of the text, if calls are wanted and some text has arrived.
     pub(super) calls: TryBox<Calls>,
-    /// They have no markers: this reads the text without its thinking.
+    /// The reader of calls without markers, which gets the text without its thinking.
     pub(super) bare: TryBox<Bare>,
-    /// Each stretch of it may begin a block.
+    /// Whether each stretch of the text may begin a block.
     begins_blocks: bool,
-    /// The bytes that wait around its calls, and before its blocks.
+    /// The bytes that wait around calls and before blocks.
     around: TryBox<Around>,
 }
 
 impl TextStream {
-    /// Begins a text. `begins_blocks`: each of its stretches may begin a block.
+    /// Begins a text. `begins_blocks` means that each of its stretches may begin a block.
     pub fn new(scanner: Scanner, begins_blocks: bool) -> TextStream {
         TextStream {
             scanner,
@@ -72,32 +75,33 @@ impl TextStream {
         self.around = TryBox::NONE;
     }
 
-    /// Continues a text that was over. A new scanner reads it, and the numbers of its calls continue.
+    /// Continues a text that was over, with a new scanner. The numbers of its calls continue.
     pub fn go_on(&mut self) {
         (self.over, self.was_answer, self.end_reason) = (false, false, EndReason::Unknown);
     }
 
-    /// Returns whether it is read only for calls, if any are wanted: what the server has left of its thinking was removed.
+    /// Returns whether the text is the content of a server that splits the thinking, and a left closer can no longer follow:
+    /// only calls are looked for.
     pub fn is_behind_server(&self) -> bool {
         self.split.get().is_some() && !self.is_behind_thinking
     }
 
-    /// Returns whether it has calls without markers.
+    /// Returns whether the text has calls without markers.
     pub fn is_bare(&self) -> bool {
         self.bare.get().is_some()
     }
 
-    /// Returns whether its calls are to be looked for, and are not yet.
+    /// Returns whether calls should be looked for in the text, and are not yet.
     pub(super) fn needs_calls(&self) -> bool {
         !self.has_own_calls && self.calls.get().is_none()
     }
 
-    /// Returns whether a client may get calls of it.
+    /// Returns whether a client may get calls of the text.
     pub fn looks_for_calls(&self) -> bool {
         self.calls.get().is_some_and(Calls::may_emit)
     }
 
-    /// Leaves calls to the server, which has itself made one.
+    /// Stops looking for calls, because the server itself has made one.
     pub(super) fn give_up_calls(&mut self, waiting: &mut usize, parts: &mut Parts) -> Result<(), Error> {
         let nothing = &mut Around::new(self.begins_blocks);
         let out = &mut Sink { parts, around: self.around.get_mut().unwrap_or(nothing) };
@@ -115,7 +119,7 @@ impl TextStream {
         self.calls.get().is_some_and(Calls::has_ended)
     }
 
-    /// Returns the number of bytes of it that are held back.
+    /// Returns the number of bytes of the text that are held back.
     pub fn held(&self) -> usize {
         let scanner = self.split.get().unwrap_or(&self.scanner);
         scanner.held().len()
@@ -199,7 +203,7 @@ impl TextStream {
             Input::Flush => scanner.flush(take),
             Input::ServerCall => scanner.pass_call(take),
             Input::Finish => {
-                // The caller knows why the text has ended, and decides the consequence.
+                // Whether the text may end here is decided by the caller, which knows the reason.
                 scanner.end_reason(EndReason::Ended);
                 scanner.finish(take)
             }
@@ -232,7 +236,7 @@ impl TextStream {
     }
 }
 
-/// Passes on each event of a scanner, until one cannot be taken.
+/// Calls `take` with each event of a scanner until one fails.
 fn in_turn(
     scan: impl FnOnce(&mut dyn FnMut(&Event<'_>)) -> Result<(), Error>,
     mut take: impl FnMut(&Event<'_>) -> Result<(), Error>,

@@ -1,5 +1,5 @@
-//! Tool calls: where an opener of a span with tables counts, where the closers of its body do, and the role of each byte of a
-//! body. It reads the whole text from the opener on, one piece after the other, and looks ahead as far as it likes.
+//! Reads tool calls: decides whether an opener of a span with tables counts, where its body ends, and the role of each byte of
+//! the body. It reads the whole text from the opener on, piece by piece, and may look ahead without limit.
 
 use std::ops::Range;
 
@@ -19,18 +19,18 @@ const BLANKS: usize = 64;
 const KEY: usize = 128;
 const LETTERS: usize = 24;
 
-/// A piece of a body, of which a call's beginning says its table.
+/// A piece of a body. The beginning of a call has the number of its table.
 #[derive(Clone, PartialEq)]
 enum Piece {
     Text,
     Framing,
     Begin(usize),
     Call(Call),
-    /// The cause, and whether the call was repaired.
+    /// The end of a call: its cause, and whether the call was repaired.
     End(&'static str, bool),
 }
 
-/// Why a call stops before its end.
+/// The reason why a call stops before its end.
 enum Stop {
     /// The next byte does not fit.
     Bad,
@@ -51,15 +51,15 @@ struct Body<'a> {
     outside: Vec<String>,
     /// The texts that end an answer: markers that are dropped, and closers of its message.
     dropped: Vec<String>,
-    /// A value of the call has ended without its closer.
+    /// Whether a value of the call has ended without its closer.
     is_repaired: bool,
-    /// The index where the arguments of the call begin: its object, or the text after its head.
+    /// The index of the call's arguments, which are its object or the text after its head.
     arguments: usize,
-    /// The number of brackets of the call's own kind that are open in the value that was read last, of a call in brackets.
+    /// For a call in brackets: the number of open brackets of the call's kind in the value that was read last.
     nested: usize,
-    /// The index of a closer that is a special token: no piece continues after it. The text ends with that closer.
+    /// The index of a closer that is a special token, at which every piece ends. The text is cut after that closer.
     limit: Option<usize>,
-    /// The index where a piece began, or was cut off, that continues after the limit.
+    /// The index of the beginning, or of the cut, of a piece that would continue after the limit.
     crossed: Option<usize>,
     out: Vec<(Piece, Range<usize>)>,
 }
@@ -82,14 +82,14 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns whether a region in which the stream started is the body of a message: no span has its channel.
+    /// Returns whether a region in which the stream started is the body of a message, because no span has its channel.
     fn is_started_body(&self, region: &Region) -> bool {
         region.from_start && self.of_channel(region.channel).is_empty()
     }
 
-    /// Returns whether a closer of a region is at `at`; `from` is where the body begins.
+    /// Returns whether a closer of a region is at `at`. `from` is the beginning of the body.
     fn closes(&self, region: &Region, at: usize, from: usize) -> bool {
-        // Fences count in lines of a text, not inside a body.
+        // Fences do not count inside a body, only in lines of a text.
         let own = |rule: usize| {
             if self.dialect.spans[rule].fence.is_some() {
                 return false;
@@ -128,7 +128,7 @@ impl Reading<'_> {
         self.closes(region, at, from).then_some(here.len())
     }
 
-    /// Returns whether an opener counts: it may do so only where a body begins after it.
+    /// Returns whether an opener counts. Some openers count only if a body begins after them.
     pub(crate) fn counts_as_opener(&self, found: &(usize, usize, Opening)) -> bool {
         let span = &self.dialect.spans[found.2.rule];
         let asks = span.sure.unwrap_or(true) || self.channel() == "thinking";
@@ -146,7 +146,7 @@ impl Reading<'_> {
         (0..span.calls.len()).any(|table| body.begins_after(table, literal))
     }
 
-    /// Returns the span that a body of calls opens at `at`, without an opener: in the content, outside every span.
+    /// Returns the span that a body of calls opens at `at` without an opener, in the content outside every span.
     pub(crate) fn bare(&self, at: usize) -> Option<usize> {
         let counts = |place: &str| if place == "start" { at == 0 } else { self.lead };
         let begins = |&rule: &usize| {
@@ -159,14 +159,14 @@ impl Reading<'_> {
         (0..self.dialect.spans.len()).find(begins)
     }
 
-    /// Returns the file's text of an opener; of a tag, its name.
+    /// Returns the text of an opener in the file; for a tag, its name.
     fn opener_literal(&self, region: &Region, tag: usize) -> &str {
         let Some(span) = self.dialect.spans.get(region.rule) else { return "" };
         let names = span.tag.as_ref().map(|tag| &tag.names);
         span.open.iter().chain(names.into_iter().flatten()).nth(tag).map_or("", String::as_str)
     }
 
-    /// Reads the body that begins at `at`, if the innermost region has tables. Returns where it ends: before a closer, or at
+    /// Reads the body that begins at `at`, if the innermost region has tables. Returns its end, which is before a closer or at
     /// the end of the text.
     pub(crate) fn read_body(&mut self, at: usize) -> usize {
         let Some(region) = self.open.last() else { return at };
@@ -260,7 +260,8 @@ impl Reading<'_> {
         dropped.into_iter().flatten().map(|dropped| dropped.marker().to_string()).chain(of_message.cloned()).collect()
     }
 
-    /// Returns the table that takes its name from the header before, and that name. `Err` where the header names no call.
+    /// Returns the table whose calls are named by the last header, and the name. Returns an error if the header does not name a
+    /// call.
     #[allow(clippy::result_unit_err)]
     fn name_of_header(&self, tables: &[Table]) -> Result<Option<(usize, Vec<u8>)>, ()> {
         let Some(number) = tables.iter().position(|table| table.name_from.is_some()) else { return Ok(None) };
@@ -272,7 +273,7 @@ impl Reading<'_> {
             _ => None,
         });
         let is_end = |what: &What| matches!(what, What::Attribute { name, .. } if name == b"end");
-        // A header that broke off names no call.
+        // A header that broke off does not name a call.
         let is_whole = self.events[open..].iter().any(|event| is_end(&event.what));
         let value = field.filter(|value| is_whole && !value.is_empty()).ok_or(())?;
         let prefix = table.prefix.iter().find(|prefix| value.starts_with(prefix.as_bytes()));
@@ -301,12 +302,12 @@ fn after_digit(form: char, byte: u8) -> Option<char> {
     })
 }
 
-/// Returns whether a key without surprises may have this byte.
+/// Returns whether this byte is usual in keys.
 fn is_of_plain_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_.-".contains(&byte)
 }
 
-/// A place in the rest of a call that broke: how many of its brackets are open, and the quote of the string that is.
+/// A place in the rest of a broken call: the number of its open brackets, and the quote of the open string.
 struct Rest<'a> {
     table: &'a Table,
     depth: usize,
@@ -324,7 +325,7 @@ impl<'a> Rest<'a> {
         self.table.body != "tags" && self.depth == 0 && self.quote.is_none()
     }
 
-    /// Passes a byte, or a raw quote, and returns the number of bytes. `by_line`: a string ends with its line.
+    /// Reads a byte or a raw quote, and returns the number of bytes. With `by_line`, a string ends at the end of its line.
     fn step(&mut self, text: &[u8], by_line: bool) -> usize {
         let raw = self.table.raw_quote.as_str();
         let quotes: Vec<&str> = match self.table.body.as_str() {
@@ -391,12 +392,12 @@ impl<'a> Body<'a> {
         !literal.is_empty() && self.text.get(at..).is_some_and(|rest| rest.starts_with(literal.as_bytes()))
     }
 
-    /// Returns the number of blanks that are at `at`, `most` at most.
+    /// Returns the number of blanks at `at`, at most `most`.
     fn blanks_at(&self, at: usize, most: usize) -> usize {
         self.text[at.min(self.text.len())..].iter().take(most).take_while(|&&byte| blank(byte)).count()
     }
 
-    /// Returns the index of a literal from `at` on, after `most` bytes at most.
+    /// Returns the index of a literal from `at` on, after at most `most` bytes.
     fn find(&self, at: usize, literal: &str, most: usize) -> Option<usize> {
         (at..self.text.len().min(at + most + 1)).find(|&place| self.is(place, literal))
     }
@@ -405,8 +406,8 @@ impl<'a> Body<'a> {
         self.tables.iter().any(|table| self.is(at, &table.begin))
     }
 
-    /// Returns the table of which a call begins here: of the one with the longer `begin`, then of one that needs an object,
-    /// then of the first.
+    /// Returns the table of which a call begins here. If several fit, a longer `begin` has precedence, then a table that needs
+    /// an object, then the first.
     fn fitting(&self) -> Option<usize> {
         let mut order: Vec<usize> = (0..self.tables.len()).collect();
         order.sort_by_key(|&number| {
@@ -416,7 +417,7 @@ impl<'a> Body<'a> {
         order.into_iter().find(|&number| self.fits(&self.tables[number], self.at))
     }
 
-    /// Returns whether the object decides that a call belongs to this table, because another one begins in the same way.
+    /// Returns whether a call of this table needs an object, because calls of another table begin in the same way.
     fn needs_object(&self, table: &Table) -> bool {
         let is_other = |other: &Table| other.body == "tags" || other.body == "literal";
         table.body == "json" && self.tables.iter().any(|other| is_other(other) && other.begin == table.begin)
@@ -463,7 +464,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns whether a body of this table begins here that needs no opener: an object only with its name first.
+    /// Returns whether a body of this table begins here without an opener. An object must have its name first.
     fn begins_bare(&self, number: usize) -> bool {
         let table = &self.tables[number];
         let begins = self.begins_after(number, "");
@@ -496,7 +497,7 @@ impl<'a> Body<'a> {
         }
         let end = at + name.len();
 
-        // The texts that end it.
+        // The texts that end the name.
         let mut ends: Vec<&str> = table.name_end.iter().map(String::as_str).collect();
         if table.body == "literal" {
             ends.push(&table.open);
@@ -590,14 +591,14 @@ impl<'a> Body<'a> {
         self.tell(Piece::End(cause, self.is_repaired), self.at + len);
     }
 
-    /// Passes blanks. Returns the byte after them.
+    /// Skips blanks. Returns the byte after them.
     fn next(&mut self) -> Step<u8> {
         let len = self.blanks_at(self.at, usize::MAX);
         self.framing(len);
         self.byte(self.at).ok_or(Stop::Cut)
     }
 
-    /// Passes this byte after blanks.
+    /// Reads this byte after blanks.
     fn must_be(&mut self, wanted: u8) -> Step {
         if self.next()? != wanted {
             return Err(Stop::Bad);
@@ -606,7 +607,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Passes a literal.
+    /// Reads a required literal.
     fn must(&mut self, literal: &str) -> Step {
         if self.is(self.at, literal) {
             self.framing(literal.len());
@@ -637,7 +638,7 @@ impl<'a> Body<'a> {
     // ---- between calls
 
     fn read(&mut self, opener: &str, named: Option<(usize, Vec<u8>)>) {
-        // The beginning of the first call may have come: the opener, or the header.
+        // The opener or the header may be the beginning of the first call.
         let mut first = named.map(|(number, name)| (number, Some(name)));
         if first.is_none() {
             let mut order: Vec<usize> = (0..self.tables.len()).collect();
@@ -666,7 +667,7 @@ impl<'a> Body<'a> {
             } else {
                 self.opaque();
             }
-            // Framing between calls that continues after the limit.
+            // Framing between calls that would continue after the limit.
             self.at = self.crossed.take().unwrap_or(self.at);
         }
     }
@@ -692,8 +693,8 @@ impl<'a> Body<'a> {
         self.tell(Piece::Text, at);
     }
 
-    /// Reports the rest of a call that broke: through the bracket that closes it or its `end`, or up to a closer. A call begins in it only
-    /// where none of its brackets is open.
+    /// Reports the rest of a broken call: up to and including its closing bracket or its `end`, or up to a closer. A call
+    /// begins in it only where none of its brackets is open.
     fn broken(&mut self, table: &Table) {
         self.over(MALFORMED, 0);
         let mut rest = Rest::new(table);
@@ -795,7 +796,7 @@ impl<'a> Body<'a> {
         step
     }
 
-    /// Returns where the JSON value at `at`, which is nested `depth` deep, ends; or where it breaks off.
+    /// Returns the end of the JSON value at `at`, which is nested `depth` deep, or the place where it breaks off.
     fn json_end(&self, at: usize, depth: usize, stops: &dyn Fn(&Self, usize) -> bool) -> Result<usize, (usize, Stop)> {
         let bad = |at: usize| Err((at, Stop::Bad));
         let cut = || Err((self.text.len(), Stop::Cut));
@@ -803,7 +804,7 @@ impl<'a> Body<'a> {
             Some(end) => Ok(end + 1),
             None => cut(),
         };
-        // The byte after JSON's blanks, none of which may begin the end of the value.
+        // The byte after JSON's blanks. The end of the value must not begin at one of these blanks.
         let next = |mut at: usize| loop {
             match self.byte(at) {
                 None => return cut(),
@@ -812,7 +813,7 @@ impl<'a> Body<'a> {
                 Some(_) => return Ok(at),
             }
         };
-        // One byte that must come, of these.
+        // One required byte, of these.
         let one_of = |at: usize, bytes: &[u8]| match bytes.contains(&self.text[at]) && !stops(self, at) {
             true => Ok(at + 1),
             false => bad(at),
@@ -914,7 +915,7 @@ impl<'a> Body<'a> {
         loop {
             let byte = self.next()?;
             if byte == b'}' {
-                // Arguments under another name are not no arguments.
+                // If another member exists, it may be the arguments under another name.
                 let is_call = has_name && (has_arguments || !has_other);
                 self.over(if is_call { MARKER } else { MALFORMED }, 1);
                 return Ok(());
@@ -1003,7 +1004,7 @@ impl<'a> Body<'a> {
                 return self.ended(table);
             }
             self.framing(table.key[0].len());
-            // The opener may come again, after blanks too if the key ends somewhere.
+            // The opener may be repeated, also after blanks if the key has an end.
             loop {
                 let blanks = match self.find(self.at, &table.key[1], WORD) {
                     Some(_) => self.blanks_at(self.at, usize::MAX),
@@ -1031,7 +1032,7 @@ impl<'a> Body<'a> {
                 self.must(open)?;
             }
             self.tag_value(table, close, &self.text[key])?;
-            // The closer again.
+            // The closer may be repeated.
             loop {
                 self.next()?;
                 if !self.is(self.at, close) {
@@ -1042,8 +1043,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reports a value and its end: a closer that counts, or text that may follow a value, or a closer that is misspelt. After
-    /// a closer that does not count, the value must end with one that does, or with the end of the call.
+    /// Reports a value and its end: a closer that counts, text that may follow a value, or a misspelt closer. After a closer
+    /// that does not count, only a closer that counts or the end of the call ends the value.
     fn tag_value(&mut self, table: &Table, close: &str, key: &[u8]) -> Step {
         let cdata = "<![CDATA[";
         if table.cdata && self.is(self.at, cdata) {
@@ -1105,13 +1106,13 @@ impl<'a> Body<'a> {
         (at..=at + self.blanks_at(at, BLANKS)).any(is_here)
     }
 
-    /// Returns whether a literal is at `at`, or begins there and the text ends inside it.
+    /// Returns whether a literal is at `at`, whole or cut by the end of the text.
     fn is_or_begins(&self, at: usize, literal: &str) -> bool {
         let rest = self.text.get(at..).unwrap_or_default();
         self.is(at, literal) || literal.as_bytes().starts_with(rest)
     }
 
-    /// Returns whether one of these literals is at `at`, or begins there and the text ends inside it.
+    /// Returns whether one of these literals is at `at`, whole or cut by the end of the text.
     fn begins_one_of<'b>(&self, at: usize, literals: impl IntoIterator<Item = &'b String>) -> bool {
         literals.into_iter().any(|literal| !literal.is_empty() && self.is_or_begins(at, literal))
     }
@@ -1159,7 +1160,7 @@ impl<'a> Body<'a> {
         (self.closes)(at) && !is_own && !is_header || self.is_last_own_closer(at, ends)
     }
 
-    /// Returns the same of a closer of the span itself.
+    /// Returns whether one of the span's own closers is at `at`, followed by text for which `ends` holds.
     fn is_last_own_closer(&self, at: usize, ends: &dyn Fn(usize) -> bool) -> bool {
         let is_cut = at < self.text.len()
             && self.closers.iter().any(|closer| !self.is(at, closer) && self.is_or_begins(at, closer));
@@ -1167,20 +1168,20 @@ impl<'a> Body<'a> {
         is_cut || (self.closes)(at) && self.closers.iter().any(is_last)
     }
 
-    /// Returns whether a closer at `at` counts in a string of a call that broke.
+    /// Returns whether a closer at `at` counts in a string of a broken call.
     fn closes_broken(&self, at: usize) -> bool {
         let follows =
             |at: usize| at == self.text.len() || self.begins_one_of(at, self.outside.iter().chain(&self.dropped));
         self.is_last_own_closer(at, &follows)
     }
 
-    /// Returns whether a call continues or ends at `at`, as it may after a value's closer.
+    /// Returns whether the text at `at`, where a call continues or ends, may follow a value's closer.
     fn goes_on_at(&self, table: &Table, at: usize) -> bool {
         let is_whole = table.end.is_empty();
         self.begins_one_of(at, [&table.end]) || self.follows_call(at, is_whole) || self.is_written_key(table, at)
     }
 
-    /// Returns the same for after blanks at `at`, or after the value's closer written again.
+    /// Returns whether that holds after blanks at `at`, or after a repeated closer of the value.
     fn goes_on_after(&self, table: &Table, at: usize) -> bool {
         let close = &table.value[1];
         let again = |at: usize| {
@@ -1190,7 +1191,7 @@ impl<'a> Body<'a> {
         self.comes(at, |at| self.goes_on_at(table, at) || again(at))
     }
 
-    /// Returns whether a key is at `at`, with all text before its value, or the text ends inside that.
+    /// Returns whether a key with all text before its value is at `at`, whole or cut by the end of the text.
     fn is_written_key(&self, table: &Table, at: usize) -> bool {
         let first = table.key[0].as_bytes()[0];
         match self.key_at(table, at, WORD, &|byte| byte != b'\n' && byte != first) {
@@ -1200,13 +1201,13 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns whether a key without surprises is at `at`, with all text before its value.
+    /// Returns whether a key of usual bytes is at `at`, with all text before its value.
     fn is_plain_key(&self, table: &Table, at: usize) -> bool {
         matches!(self.key_at(table, at, KEY, &is_of_plain_key), Ok(true))
     }
 
-    /// Returns whether a key of at most `most` of these bytes is at `at`, with all text before its value. `Stop::Cut` where the text
-    /// ends inside that.
+    /// Returns whether a key of at most `most` allowed bytes is at `at`, with all text before its value. `Stop::Cut` if the
+    /// text ends inside it.
     fn key_at(&self, table: &Table, at: usize, most: usize, may_have: &dyn Fn(u8) -> bool) -> Step<bool> {
         let whole = |at: usize, literal: &str| match self.is(at, literal) {
             true => Ok(at + literal.len()),
@@ -1248,7 +1249,8 @@ impl<'a> Body<'a> {
         whole(gap(at)?, &table.value[0]).map(|_| true)
     }
 
-    /// Returns whether the call ends at `at` although the closer of the value before is missing: only the end of the answer says so.
+    /// Returns whether the call ends at `at` although the closer of the last value is missing, which is so only if the answer
+    /// ends too.
     fn is_over(&self, table: &Table, at: usize) -> bool {
         let ends = |at: usize| self.ends_answer(at);
         if !table.end.is_empty() {
@@ -1381,8 +1383,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reports a value. It ends with its outermost string or bracket, or, of a word, where a blank, a comma, a closing bracket
-    /// or a stop comes.
+    /// Reports a value. It ends with its outermost string or bracket. A word ends before a blank, a comma, a closing bracket or
+    /// a stop.
     fn literal_value(&mut self, table: &Table) -> Step {
         let raw = &table.raw_quote;
         let mut open: Vec<u8> = Vec::new();

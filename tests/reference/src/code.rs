@@ -1,5 +1,5 @@
-//! Markdown code: the blocks that a line begins, ends or hides. A marker that is shown as code is text. Each function looks at
-//! a whole line, from its start, as often as it is asked.
+//! Markdown code: finds the blocks that a line begins or ends, and the text inside code, where a marker is text. Each function
+//! reads a whole line from its start, as often as it is called.
 
 use crate::events::blank;
 
@@ -10,30 +10,30 @@ pub(crate) struct Code {
     pub(crate) line: Vec<u8>,
     /// The block in which the line began.
     pub(crate) block: Option<Block>,
-    /// The name of a tag of which the line has spoken, and not yet of its closer.
+    /// The name of a tag that the line has mentioned, if it has not mentioned the closer yet.
     pub(crate) mentioned: Option<String>,
-    /// The block has nothing but blanks so far.
+    /// Whether the block has only blanks so far.
     pub(crate) new_block: bool,
-    /// The line has a call that is text, because it is in a sentence.
+    /// Whether the line has a call that is text, because it is in a sentence.
     pub(crate) sentence: bool,
 }
 
 impl Code {
-    /// Returns the place after text that ended with this byte.
+    /// Returns the state after text that ended with this byte.
     pub(crate) fn after(last: u8) -> Code {
         let line = if last == b'\n' { vec![] } else { vec![b'.'] };
         Code { line, block: None, mentioned: None, new_block: false, sentence: false }
     }
 }
 
-/// An answer in JSON that has begun, and has not ended.
+/// An answer in JSON that has begun and has not ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Json {
-    /// Brackets that are open.
+    /// The number of open brackets.
     depth: usize,
     pub(crate) in_string: bool,
     escaped: bool,
-    /// It began in a code block.
+    /// Whether the answer began in a code block.
     in_block: bool,
 }
 
@@ -43,7 +43,7 @@ impl Json {
         Json { depth: 1, in_string: false, escaped: false, in_block }
     }
 
-    /// Passes a byte. Returns none at the end of the answer: its last bracket, or the end of its code block.
+    /// Reads a byte. Returns `None` at the end of the answer, which is its last bracket or the end of its code block.
     pub(crate) fn after(mut self, byte: u8, in_block: bool) -> Option<Json> {
         if byte == b'\n' {
             (self.in_string, self.escaped) = (false, false);
@@ -72,8 +72,8 @@ pub(crate) enum Hidden {
     InSpan,
 }
 
-/// A code block: the character and run of the fence that opened it, and the containers around that: the number of `>` signs,
-/// and the columns of list items.
+/// A code block: the character and run of its opening fence, and the containers around the fence, which are the number of `>`
+/// signs and the columns of list items.
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
     mark: u8,
@@ -82,8 +82,8 @@ pub(crate) struct Block {
     indent: usize,
 }
 
-/// Returns the block that a line's fence would open, and the rest of the line: after the signs of containers and at most three
-/// spaces, a run of three or more.
+/// Returns the block that a line's fence would open, and the rest of the line. A fence is a run of three or more, after the
+/// signs of containers and at most three spaces.
 fn fence_of(line: &[u8]) -> Option<(Block, &[u8])> {
     let (quotes, indent, at) = containers(line);
     let (mark, run, info) = run_of(&line[at..])?;
@@ -110,7 +110,7 @@ fn containers(line: &[u8]) -> (usize, usize, usize) {
             Some(b'.' | b')') if digits > 0 => digits + 1,
             _ => return (quotes, indent, at),
         };
-        // Longer lines are not followed.
+        // Deeper containers are not recognised.
         if quotes.max(indent) > 60 || sign > 0 && rest.get(sign) != Some(&b' ') {
             return (quotes, indent, at);
         }
@@ -124,8 +124,8 @@ fn containers(line: &[u8]) -> (usize, usize, usize) {
     }
 }
 
-/// Returns the position in a line after what continues the containers of the block in which it began: `None` if it does not
-/// continue them. A line that is not over may still do so.
+/// Returns the position in a line after the signs that continue the containers of its block, or `None` if the line does not
+/// continue them. An unfinished line may still continue them.
 fn continued(line: &[u8], block: Block) -> Option<usize> {
     let (mut quotes, mut indent, mut at) = (0, 0, 0);
     while quotes < block.quotes || indent < block.indent {
@@ -134,7 +134,7 @@ fn continued(line: &[u8], block: Block) -> Option<usize> {
             Some(b' ') if indent < block.indent && (at == 0 || line[at - 1] != b'>') => indent += 1,
             Some(b' ') => {}
             Some(b'>') if quotes < block.quotes => quotes += 1,
-            // A blank line is part of a list item, and not of a quote.
+            // A blank line continues a list item, but not a quote.
             Some(b'\r' | b'\n') if quotes == block.quotes => return Some(at),
             Some(_) => return None,
         }
@@ -144,19 +144,20 @@ fn continued(line: &[u8], block: Block) -> Option<usize> {
     Some(at + usize::from(has_space))
 }
 
-/// Returns whether the end of this beginning of a line is in the block in which the line began.
+/// Returns whether the position after this beginning of a line is still in the block in which the line began.
 pub(crate) fn is_inside(line: &[u8], block: Option<Block>) -> bool {
     block.is_some_and(|block| continued(line, block).is_some())
 }
 
-/// Returns the fence of a line that has left the block in which it began, if any. After `>` signs of the block it has none.
+/// Returns the fence of a line that has left the block in which it began, or is in no block. After `>` signs of that block
+/// there is no fence.
 fn fence_outside(line: &[u8], block: Option<Block>) -> Option<(Block, &[u8])> {
     let has_signs = block.is_some_and(|block| block.quotes > 0 && line.trim_ascii_start().starts_with(b">"));
     if has_signs { None } else { fence_of(line) }
 }
 
-/// Returns whether the text after this beginning of a line is in the info of a fence. `block`: that in which the line began,
-/// which it has left.
+/// Returns whether the text after this beginning of a line is in the info of a fence. `block` is the block in which the line
+/// began, which it has left.
 pub(crate) fn in_fence_info(line: &[u8], next: u8, block: Option<Block>) -> bool {
     fence_outside(line, block).is_some_and(|(fence, info)| fence.mark == b'~' || !info.contains(&b'`') && next != b'`')
 }
@@ -175,7 +176,7 @@ pub(crate) fn block_after(line: &[u8], block: Option<Block>) -> Option<Block> {
     (fence.mark == b'~' || !info.contains(&b'`')).then_some(fence)
 }
 
-/// Returns whether the text after this beginning of a line is between backticks. A run of them that is not over opens or
+/// Returns whether the text after this beginning of a line is between backticks. An unfinished run of backticks opens or
 /// closes nothing yet.
 pub(crate) fn in_code_span(line: &[u8], next: u8) -> bool {
     let mut open = None;
@@ -196,21 +197,21 @@ pub(crate) fn in_code_span(line: &[u8], next: u8) -> bool {
     open.is_some() && next != b'\n'
 }
 
-/// At most three spaces, three or more backticks or tildes, and the rest of the line.
+/// A line with at most three spaces, three or more backticks or tildes, and more text.
 pub(crate) struct FenceLine {
     pub(crate) mark: u8,
     pub(crate) run: usize,
     pub(crate) run_end: usize,
-    /// Without the line's end.
+    /// The text after the run, without the line's end.
     pub(crate) info: Vec<u8>,
-    /// It has a line end.
+    /// Whether the line has a line end.
     pub(crate) whole: bool,
-    /// The position of its `\n`, or the end of the text.
+    /// The position of the line's `\n`, or the end of the text.
     pub(crate) line_end: usize,
 }
 
 impl FenceLine {
-    /// Returns whether it begins a code block inside a fence's body.
+    /// Returns whether the line begins a code block inside a fence's body.
     pub(crate) fn nests(&self) -> bool {
         let letter = |&byte: &u8| byte.is_ascii_alphanumeric() || b"_+#-".contains(&byte);
         let token = (1..=64).contains(&self.info.len()) && self.info.iter().all(letter);
@@ -220,7 +221,7 @@ impl FenceLine {
         }
     }
 
-    /// Returns whether it ends a code block that a run of `run` times `mark` began.
+    /// Returns whether the line ends a code block that a run of `run` times `mark` began.
     pub(crate) fn ends(&self, mark: u8, run: usize) -> bool {
         self.mark == mark && self.run >= run && self.info.iter().all(|&byte| blank(byte))
     }

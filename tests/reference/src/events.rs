@@ -1,5 +1,5 @@
-//! The result of a text: its events, and the questions of tests about them, such as the text of one channel or the whole
-//! thoughts. Nothing here knows how a marker is found.
+//! The result for a text: its events, and functions for tests that extract, for example, the text of one channel or the whole
+//! thoughts. Nothing here depends on how markers are found.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub enum Call {
         table: usize,
         index: usize,
     },
-    /// With the name, where that is a field of the header.
+    /// The name of a call. It is given here if it is a field of the header.
     Name(Option<Vec<u8>>),
     Id,
     Key,
@@ -48,7 +48,7 @@ pub enum Call {
     },
 }
 
-/// The role of an event's bytes in the marker that they belong to. Only the reference knows it; it is not compared.
+/// The role of an event's bytes in their marker. It is used inside the reference only, and not compared.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Part {
     None,
@@ -102,7 +102,7 @@ pub const END: &str = "end of stream";
 pub const FORCED: &str = "forced";
 pub const MALFORMED: &str = "malformed";
 
-/// Joins neighbouring text of one channel to one event: a scanner may cut text into events as it likes.
+/// Joins neighbouring text of one channel to one event, because a scanner may cut text into events at any place.
 pub fn joined(events: &[Event]) -> Vec<Event> {
     let mut out: Vec<Event> = Vec::new();
     for event in events {
@@ -118,7 +118,7 @@ pub fn joined(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Joins the events that a scanner may cut as it likes when it reports calls: text, framing and values.
+/// Joins the events that a scanner may cut at any place when it reports calls: text, framing and values.
 pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
     let mut out: Vec<Event> = Vec::new();
     for event in events {
@@ -133,7 +133,7 @@ pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Returns each text with its channel. Content may turn out to be thinking, and thinking content.
+/// Returns each text with its channel. Content that turned out to be thinking is thinking, and the other way round.
 pub fn texts(events: &[Event]) -> impl Iterator<Item = (&'static str, &Event)> {
     let turn = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
     let to = events.get(turn).map_or("content", |event| event.channel);
@@ -147,7 +147,7 @@ pub fn channel(events: &[Event], name: &str) -> Vec<u8> {
     texts(events).filter(|(channel, _)| *channel == name).flat_map(|(_, event)| event.bytes.clone()).collect()
 }
 
-/// Returns why each span ended, in order.
+/// Returns the cause of each span's end, in order.
 pub fn causes(events: &[Event]) -> Vec<&'static str> {
     let mut out = Vec::new();
     for event in events {
@@ -232,13 +232,13 @@ pub fn thoughts(dialect: &Dialect, events: &[Event]) -> Vec<Thought> {
     out
 }
 
-/// Returns the thought of a span; none where the span's thoughts have attributes and this one is blank.
+/// Returns the thought of a span, or `None` if the span's thoughts have attributes and this thought is blank.
 fn finished(dialect: &Dialect, rule: usize, mut thought: Thought) -> Option<Thought> {
     let keys = dialect.spans.get(rule).and_then(|span| span.thought.as_ref());
     keys.is_none_or(|keys| typed(&mut thought, keys)).then_some(thought)
 }
 
-/// Fills in the attributes. False where the thought is blank and so is none.
+/// Fills in the attributes. Returns false if the thought is blank and does not count.
 fn typed(thought: &mut Thought, keys: &ThoughtKeys) -> bool {
     let first = |wanted: &str| {
         thought.attributes.iter().find(|(name, _)| name == wanted.as_bytes()).map(|(_, value)| value.clone())
@@ -299,7 +299,7 @@ pub fn blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-/// Returns whether it is white space inside tags: blank except for the vertical tab.
+/// Returns whether the byte is white space inside tags, which is every blank except the vertical tab.
 pub(crate) fn space(byte: u8) -> bool {
     blank(byte) && byte != 0x0b
 }

@@ -1,5 +1,5 @@
-//! Reads a dialect's file. It has its own description of the format, so that a mistake of the library in reading a file
-//! shows as a difference. It must not call the library, and looks up no model and no template.
+//! Reads a dialect's file. It has a separate description of the format, so that a mistake of the library in reading a file
+//! leads to a difference. It must not call the library, and does not look up models or templates.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub struct Dialect {
     pub examples: Vec<Example>,
 }
 
-/// Looked up by nobody here: only the form is read.
+/// A pattern of model names. Only its form is checked here.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(untagged)]
 pub enum ModelPattern {
@@ -89,7 +89,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns whether its openers are words, with which an answer may begin too.
+    /// Returns whether the span's openers are words, with which an answer may begin too.
     pub(crate) fn is_label(&self) -> bool {
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"'.,:/".contains(&byte);
         self.channel == "thinking"
@@ -185,7 +185,7 @@ pub struct CallFraming {
     pub before_close: String,
 }
 
-/// How a closer may be torn: its usual end, and the texts that may follow it instead.
+/// The way in which a closer may be torn: its usual end, and the texts that may follow it instead.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(deny_unknown_fields)]
 pub struct Torn {
@@ -193,7 +193,7 @@ pub struct Torn {
     pub before: Vec<String>,
 }
 
-/// A marker without a span, which may be special.
+/// A marker that is removed without opening or closing a span, and may be special.
 #[derive(Deserialize, Clone, Debug)]
 #[serde(untagged)]
 pub enum Dropped {
@@ -207,7 +207,7 @@ pub struct DroppedTable {
     pub marker: String,
     #[serde(default)]
     pub special: bool,
-    /// It is removed in the thinking too.
+    /// Whether it is removed in the thinking too.
     #[serde(default)]
     pub thinking: bool,
 }
@@ -352,14 +352,14 @@ impl Dialect {
     pub fn parse(text: &str) -> Result<Dialect, String> {
         let mut dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
         dialect.known()?;
-        // None is 0 in the format.
+        // A missing number is 0 in the format.
         for tag in dialect.spans.iter_mut().filter_map(|span| span.tag.as_mut()) {
             tag.attributes = tag.attributes.filter(|&bound| bound > 0);
         }
         Ok(dialect)
     }
 
-    /// Refuses unknown values: they are as wrong as unknown keys.
+    /// Refuses unknown values, just as unknown keys are refused.
     fn known(&self) -> Result<(), String> {
         let one_of = |key: &str, value: &Option<String>, known: &[&str]| match value {
             Some(value) if !known.contains(&value.as_str()) => Err(format!("{}: {key} = {value:?}", self.name)),
@@ -401,7 +401,7 @@ impl Dialect {
         Ok(())
     }
 
-    /// Returns how many openers a span has, or the header.
+    /// Returns the number of openers of a span or of the header.
     pub fn openers(&self, rule: usize) -> usize {
         match (self.spans.get(rule), &self.header) {
             (Some(span), _) => {
@@ -412,8 +412,8 @@ impl Dialect {
         }
     }
 
-    /// Returns the names of tags that open the thinking at the beginning of a text, because a host or a model writes them in
-    /// place of this dialect's markers: those that cannot be taken for one of its markers.
+    /// Returns the names of leading tags, which open the thinking at the beginning of a text in place of this dialect's
+    /// markers. Tags that could be taken for one of its markers are not included.
     pub fn leading_tags(&self) -> Vec<&'static str> {
         if self.models.is_empty() {
             return Vec::new();
@@ -451,12 +451,12 @@ impl Dialect {
         names.filter(is_free).collect()
     }
 
-    /// Returns whether markers count in any ASCII case.
+    /// Returns whether markers match in any ASCII case.
     pub(crate) fn folds(&self) -> bool {
         self.case.as_deref() == Some("ascii")
     }
 
-    /// Returns a marker as it is compared.
+    /// Returns a marker in the form in which markers are compared.
     pub(crate) fn folded(&self, marker: &str) -> String {
         if self.folds() { marker.to_ascii_lowercase() } else { marker.to_string() }
     }

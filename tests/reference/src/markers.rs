@@ -1,5 +1,5 @@
-//! Finds the marker that begins at one position of the whole text, if one counts there. It reads the text and the open spans;
-//! it changes nothing, and examines a position as often as it is asked.
+//! Finds the marker that begins at a position of the whole text, if one counts there, by the text and the open spans. It
+//! changes nothing, and may examine a position many times.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use crate::code::{Code, FenceLine, Hidden, Json, in_code_span, in_fence_info, is
 use crate::events::{Event, blank, space};
 use crate::file::{Dialect, Dropped, Route, Tag};
 
-/// Content spans open at once.
+/// The most content spans that may be open at once.
 pub(crate) const DEEPEST: usize = 6;
 
 /// A span that is open.
@@ -17,21 +17,21 @@ pub(crate) const DEEPEST: usize = 6;
 pub(crate) struct Region {
     pub(crate) rule: usize,
     pub(crate) channel: &'static str,
-    /// The names or literals that may close it: of one name only where the closer must be the same.
+    /// The name that the closer must match, if it must match the opener.
     pub(crate) name: Option<usize>,
-    /// Open since the start, not opened by a marker.
+    /// Whether the span was open at the start, and not opened by a marker.
     pub(crate) from_start: bool,
-    /// A body of the header rule.
+    /// Whether it is a message's body, of the header rule.
     pub(crate) body: bool,
-    /// No call is in the message, as its header says.
+    /// Whether the message has no calls, according to its header.
     pub(crate) addressed: bool,
-    /// The tag that opened it in place of the dialect's own marker.
+    /// The leading tag that opened the span in place of the dialect's marker.
     pub(crate) lead: Option<&'static str>,
-    /// Its opener ended a thinking.
+    /// Whether the span's opener ended a thinking span.
     pub(crate) ended_thinking: bool,
-    /// No byte but blank ones so far.
+    /// Whether the span has only blanks so far.
     pub(crate) fresh: bool,
-    /// Nothing at all so far.
+    /// Whether the span has nothing so far.
     pub(crate) untouched: bool,
     pub(crate) quoted: bool,
     /// The code block inside a fence's body: its character and run.
@@ -62,58 +62,58 @@ impl Region {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Stray {
     Text,
-    /// It is removed alone, without framing.
+    /// Only the closer is removed, without framing.
     Drop,
 }
 
 pub(crate) struct Reading<'a> {
     pub(crate) dialect: &'a Dialect,
     pub(crate) text: &'a [u8],
-    /// Where special tokens begin, if that is known.
+    /// The positions at which special tokens begin, if they are known.
     pub(crate) special: Option<&'a BTreeSet<usize>>,
     /// The host's choice for stray closers.
     pub(crate) stray: Option<Stray>,
-    /// The host wants calls reported.
+    /// Whether the host wants calls.
     pub(crate) wants_calls: bool,
-    /// How many calls have begun.
+    /// The number of calls that have begun.
     pub(crate) calls: usize,
     pub(crate) at_start: String,
     pub(crate) events: Vec<Event>,
     pub(crate) open: Vec<Region>,
-    /// The spans of which a block was closed and that do not repeat.
+    /// For each span, whether a block was closed and it must not be repeated.
     pub(crate) spent: Vec<bool>,
-    /// No content but blank so far.
+    /// Whether the content has only blanks so far.
     pub(crate) lead: bool,
-    /// No content but blank since the start or since the last close.
+    /// Whether the content has only blanks since the start or since the last close.
     pub(crate) closed: bool,
-    /// Nothing but blanks since the text began, or since the last marker of the prompt before it.
+    /// Whether there were only blanks since the beginning of the text, or since the last marker of the prompt.
     pub(crate) leading: bool,
-    /// Tags of other families count as the first thing.
+    /// Whether tags of other families count at the beginning of the text.
     pub(crate) leads: bool,
-    /// Where the line begins that a marker has begun.
+    /// The beginning of the line that began after the last marker.
     pub(crate) line_from: usize,
-    /// The prompt has closed a thinking, and opened none after it.
+    /// Whether the prompt has closed the thinking and not opened it again.
     pub(crate) prompt_closed: bool,
-    /// The part of the text that is the prompt's.
+    /// The length of the prompt's part of the text.
     pub(crate) prompt: usize,
-    /// No span and no reclassifying yet.
+    /// Whether there was no span and no reclassification yet.
     pub(crate) alone: bool,
-    /// No span has ended yet, and nothing was reclassified.
+    /// Whether no span has ended yet, and nothing was reclassified.
     pub(crate) first: bool,
-    /// The text has ended by itself.
+    /// Whether the text has ended by itself.
     pub(crate) ended: bool,
-    /// The thinking in which the text starts, or which words have opened, was guessed: no opener of it came.
+    /// Whether the thinking in which the text starts, or which words have opened, is a guess, because it had no real opener.
     pub(crate) guessed: bool,
-    /// The tag of which the text has spoken last.
+    /// The tag that the text has mentioned last.
     pub(crate) spoken_of: Option<String>,
-    /// Thinking has ended.
+    /// Whether thinking has ended.
     pub(crate) has_closed: bool,
     pub(crate) code: Code,
-    /// The text around the open tool call.
+    /// The code state of the text around the open tool call.
     pub(crate) around: Code,
-    /// The answer in JSON that the content is.
+    /// The position in an answer in JSON, if the content is one.
     pub(crate) json: Option<Json>,
-    /// A call at the place that was looked at is one that only a sentence has.
+    /// Whether a call at the examined position is only part of a sentence.
     pub(crate) sentence: Cell<bool>,
 }
 
@@ -126,8 +126,8 @@ pub(crate) struct Found {
 
 pub(crate) enum Does {
     Open(Opening),
-    /// The span whose closer it is: its framing belongs to it. `own`: the closer is the region's, not that of
-    /// thinking that was ended.
+    /// A closer of the span `rule`, with the framing of that span. `own` means that it is the closer of the open
+    /// region, not of thinking that the region ended.
     Close {
         rule: Option<usize>,
         own: bool,
@@ -141,7 +141,7 @@ pub(crate) enum Does {
     Absorb {
         rule: Option<usize>,
     },
-    /// A tag in place of the dialect's own opener.
+    /// A leading tag in place of the dialect's own opener.
     Lead {
         name: &'static str,
     },
@@ -149,7 +149,7 @@ pub(crate) enum Does {
     End {
         answer: bool,
     },
-    /// The text only mentions the marker: its first byte is text. `name`: of the opener that the line has mentioned then.
+    /// The text only mentions the marker, so its first byte is text. `name` is the opener that the line has then mentioned.
     Prose {
         name: Option<String>,
     },
@@ -165,9 +165,9 @@ pub(crate) struct Opening {
     pub(crate) decode: bool,
     pub(crate) self_closing: bool,
     pub(crate) body: bool,
-    /// No call is in the message, as its header says.
+    /// Whether the message has no calls, according to its header.
     pub(crate) addressed: bool,
-    /// The thinking around it continues.
+    /// Whether the thinking around the span continues after it.
     pub(crate) pauses: bool,
 }
 
@@ -210,7 +210,7 @@ impl Reading<'_> {
         self.equal(&self.text[at..end], literal)
     }
 
-    /// Returns whether the text has a literal of the file, in its case or in any.
+    /// Returns whether the text is a literal of the file, in the same case or, if the dialect folds, in any case.
     fn equal(&self, here: &[u8], spelt: &str) -> bool {
         match self.dialect.case.as_deref() {
             Some("ascii") => here.eq_ignore_ascii_case(spelt.as_bytes()),
@@ -222,7 +222,7 @@ impl Reading<'_> {
         framing.is_empty() || self.literal(at, framing)
     }
 
-    /// Looks for a literal, or framing and the literal. Returns the length of the framing.
+    /// Looks for a literal, perhaps after framing. Returns the length of the framing.
     fn framed(&self, at: usize, before: &str, literal: &str, special: bool) -> Option<usize> {
         if self.framing(at, before) && self.marker_literal(at + before.len(), literal, special) {
             return Some(before.len());
@@ -230,7 +230,7 @@ impl Reading<'_> {
         self.marker_literal(at, literal, special).then_some(0)
     }
 
-    /// Returns whether a literal that is a marker is there: one that is special begins with a special token.
+    /// Returns whether a literal that is a marker is at `at`. A special marker must begin with a special token.
     pub(crate) fn marker_literal(&self, at: usize, literal: &str, special: bool) -> bool {
         let counts = !special || self.special.is_none_or(|special| special.contains(&at));
         counts && self.literal(at, literal)
@@ -244,7 +244,7 @@ impl Reading<'_> {
         self.dialect.guard.iter().any(|guard| guard == what)
     }
 
-    /// Returns the code that hides the byte at `at`, which comes after `self.code`.
+    /// Returns the code that hides the byte at `at`, which is the next after `self.code`.
     fn hidden(&self, at: usize) -> Hidden {
         let line = &self.code.line;
         let next = self.text[at];
@@ -264,13 +264,13 @@ impl Reading<'_> {
         Hidden::No
     }
 
-    /// Returns whether the next byte is in a string of an answer in JSON: openers, and tags of the thinking, are text there.
+    /// Returns whether the next byte is in a string of an answer in JSON, where openers and tags of the thinking are text.
     fn in_json_string(&self, at: usize) -> bool {
         self.json.is_some_and(|json| json.in_string) && self.text[at] != b'\n'
     }
 
-    /// Returns whether an opener is one that only a sentence has: the family does not write it, and a blank and other text come
-    /// before it on its line, or another such call.
+    /// Returns whether an opener is only part of a sentence: the family does not write this form by itself, and on its line, a
+    /// blank and other text precede it, or another such call.
     fn in_sentence(&self, at: usize, rule: usize) -> bool {
         let is_special = self.special.is_some_and(|special| special.contains(&at));
         if !self.dialect.spans[rule].lenient || self.channel() != "content" || is_special {
@@ -302,7 +302,7 @@ impl Reading<'_> {
         (0..self.dialect.spans.len()).filter(|&rule| self.dialect.spans[rule].channel == channel).collect()
     }
 
-    /// Returns the marker that begins at `at`, if one that counts here does.
+    /// Returns the marker that begins at `at`, if one that counts here begins there.
     pub(crate) fn marker(&self, at: usize) -> Option<Found> {
         let found = self.marker_or_prose(at)?;
         match self.prose(at, &found) {
@@ -311,7 +311,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns whether the text only mentions a marker, and of an opener its name.
+    /// Returns the result if the text only mentions a marker, with the name if that is an opener.
     fn prose(&self, at: usize, found: &Found) -> Option<Option<String>> {
         let is_special = self.special.is_some_and(|special| special.contains(&at));
         if !self.guards("inline") || found.before > 0 || is_special {
@@ -319,7 +319,7 @@ impl Reading<'_> {
         }
         let marker = String::from_utf8_lossy(&self.text[at..found.end]).to_string();
         let line = &self.text[self.line_from.min(at)..at];
-        // The end of a prompt counts.
+        // The end of the prompt is treated like the end of the text.
         let known = if found.end <= self.prompt { self.prompt } else { self.text.len() };
         let after = &self.text[found.end..known];
         let next = after.first().copied();
@@ -365,14 +365,14 @@ impl Reading<'_> {
             Does::Drop if self.channel() == "content" && self.is_dropped_token(at..found.end) => {
                 let after = [found.end, found.end + 1].map(|at| self.text.get(at).copied());
                 let letter = |byte: u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
-                // The end of a prompt counts, whatever comes after the prompt.
+                // The end of the prompt is treated like the end of the text, whatever follows the prompt.
                 let is_cut = (found.end..=found.end + 1).contains(&self.prompt);
                 if after[0].is_some_and(|first| b".,;:)".contains(&first)) {
                     return (found.end != self.prompt && !self.lead).then(|| self.code.mentioned.clone());
                 }
                 let [Some(first), Some(second)] = after else { return None };
                 let is_prose = blank(first) && !line_end(first) && letter(second);
-                // The line has still mentioned the same tag.
+                // The tag that the line has mentioned stays the same.
                 (is_prose && !is_cut && !self.lead).then(|| self.code.mentioned.clone())
             }
             Does::DropCloser { .. } | Does::Reclassify { .. } | Does::Drop if self.channel() == "content" => {
@@ -385,7 +385,7 @@ impl Reading<'_> {
                     return Some(None);
                 }
                 let word = marker.strip_prefix("</")?.strip_suffix('>')?;
-                // After nothing but blanks it is an extra one.
+                // After only blanks, it is an extra closer.
                 if self.closed || !is_word(word) {
                     return None;
                 }
@@ -403,23 +403,23 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns whether the dialect drops a special token of these bytes.
+    /// Returns whether these bytes are a special token that the dialect drops.
     fn is_dropped_token(&self, bytes: Range<usize>) -> bool {
         let dropped = self.dialect.drop.iter().chain(&self.dialect.drop_ends).filter(|it| it.special());
         dropped.map(Dropped::marker).any(|marker| self.literal(bytes.start, marker) && marker.len() == bytes.len())
     }
 
-    /// Returns whether a closer that ends at `end` is quoted: the same mark comes before and after it, and no letter or digit
-    /// then.
+    /// Returns whether a closer that ends at `end` is quoted: the same mark is before and after it, and no letter or digit
+    /// follows.
     fn is_quoted(&self, before: Option<u8>, end: usize) -> bool {
         let Some(mark) = before.filter(|mark| b"'\"`*_".contains(mark)) else { return false };
         let next = |at: usize| self.text.get(at).copied();
-        // The end of a prompt counts, whatever comes after the prompt.
+        // The end of the prompt is treated like the end of the text, whatever follows the prompt.
         let is_cut = (end..=end + 1).contains(&self.prompt);
         !is_cut && next(end) == Some(mark) && !next(end + 1).is_some_and(|next| next.is_ascii_alphanumeric())
     }
 
-    /// Returns the marker that begins at `at`, whether it is meant or not.
+    /// Returns the marker that begins at `at`, even if the text only mentions it.
     fn marker_or_prose(&self, at: usize) -> Option<Found> {
         let Some(region) = self.open.last() else {
             return self.in_content(at);
@@ -465,7 +465,7 @@ impl Reading<'_> {
         }
         if region.ended_thinking && region.channel != "content" {
             for rule in self.of_channel("thinking") {
-                // A fence's closer is a line of the thinking, and a tool call has no such lines.
+                // A fence's closer is a line of the thinking, and lines of a tool call are not.
                 if self.dialect.spans[rule].fence.is_some() {
                     continue;
                 }
@@ -495,7 +495,7 @@ impl Reading<'_> {
                 // A fence inside a fence is a line of its text.
                 let absorbs = absorbs && span.fence.is_none();
                 let absorbs = absorbs && (region.fresh || span.again.as_deref() == Some("drop"));
-                // A line break may come first where texts start inside.
+                // If texts start inside the thinking, a line break may precede the marker.
                 let starts = region.from_start
                     && self.dialect.start.as_deref() == Some("thinking")
                     && matches!(span.place.as_deref(), None | Some("anywhere"));
@@ -563,14 +563,14 @@ impl Reading<'_> {
         self.opener_in_thinking(at, region).or_else(|| self.header(at))
     }
 
-    /// Finds a leading tag: at the beginning of a text, it opens thinking in place of the dialect's own opener.
+    /// Finds a leading tag, which opens the thinking at the beginning of a text in place of the dialect's own opener.
     fn leading_tag(&self, at: usize) -> Option<(&'static str, usize)> {
         let names = if self.leading { self.dialect.leading_tags() } else { Vec::new() };
         let name = names.into_iter().find(|name| self.literal(at, &format!("<{name}>")))?;
         Some((name, at + name.len() + 2))
     }
 
-    /// Finds the markers that are removed inside the thinking, which some of them end.
+    /// Finds the markers that are removed inside the thinking. Some of them end it.
     fn removed_in_thinking(&self, at: usize) -> Option<Found> {
         if let Some(end) = self.dropped(at, &self.dialect.drop_ends) {
             return Some(Found { before: 0, end, does: Does::End { answer: false } });
@@ -584,7 +584,7 @@ impl Reading<'_> {
     fn opener_in_thinking(&self, at: usize, region: &Region) -> Option<Found> {
         let hidden = self.hidden(at) == Hidden::InSpan;
         for (rule, span) in self.dialect.spans.iter().enumerate().filter(|_| !hidden) {
-            // Framing precedes an implied close only if the answer ends the thinking. The span that it ends makes room.
+            // Framing precedes an implied close only if the answer ends the thinking. The ended span makes room for one more.
             if span.ends.as_deref() == Some(region.channel)
                 && (self.open.len() <= DEEPEST || span.channel != "content")
                 && let Some((before, end, opening)) = self.new_block(at, rule)
@@ -636,7 +636,7 @@ impl Reading<'_> {
         if let Some((name, end)) = self.leading_tag(at).filter(|_| !in_string) {
             return Some(Found { before: 0, end, does: Does::Lead { name } });
         }
-        // After nothing but blanks a closer is an extra one, elsewhere a stray one.
+        // A closer after only blanks is an extra closer, elsewhere a stray closer.
         for rule in self.of_channel("thinking").into_iter().filter(|_| !in_string) {
             let span = &self.dialect.spans[rule];
             // A fence's closer is a fence line like any other out here.
@@ -657,7 +657,7 @@ impl Reading<'_> {
                         return Some(Found { before, end, does: Does::Reclassify { rule } });
                     }
                 }
-                // Any other one goes alone, without its framing.
+                // Any other stray closer is removed alone, without its framing.
                 "reclassify" if !self.spent[rule] => {
                     if let Some((0, end)) = self.bare_closer(at, rule) {
                         return Some(Found { before: 0, end, does: Does::Drop });
@@ -705,7 +705,7 @@ impl Reading<'_> {
         self.header(at)
     }
 
-    /// Returns whether no other marker of the content can be taken for a closer with these line breaks before it.
+    /// Returns whether no other marker of the content could be confused with a closer after these line breaks.
     fn is_apart(&self, lines: &str, rule: usize) -> bool {
         let dialect = self.dialect;
         let span = &dialect.spans[rule];
@@ -734,7 +734,7 @@ impl Reading<'_> {
 
     // ---- openers and closers of spans
 
-    /// Finds an opener that begins a block: not one of a span that had its only block.
+    /// Finds an opener that begins a block, unless its span had its only block already.
     fn new_block(&self, at: usize, rule: usize) -> Option<(usize, usize, Opening)> {
         if self.spent[rule] {
             return None;
@@ -786,8 +786,8 @@ impl Reading<'_> {
         None
     }
 
-    /// Returns whether these are the bytes of a closer of the open region, to which a marker that is removed gives way: also
-    /// where the closer does not count, because it is not a special token.
+    /// Returns whether these are the bytes of a closer of the open region. A marker that would be removed gives way to it, even
+    /// if the closer does not count because it is not a special token.
     fn closes_as(&self, bytes: &[u8]) -> bool {
         let Some(region) = self.open.last() else { return false };
         let spans = self.closers(region).into_iter().map(|rule| &self.dialect.spans[rule]);
@@ -806,8 +806,8 @@ impl Reading<'_> {
         markers.iter().find_map(|it| self.torn_or_whole(at, it.marker(), it.special()))
     }
 
-    /// Returns the end of a marker there, as its file has it or torn: without its end where another one begins directly after
-    /// it, or with its end twice, the first time without its last byte.
+    /// Returns the end of a marker at `at`, as in its file or torn: without its end, if another marker begins directly after
+    /// it, or with its end twice, the first time without the last byte.
     fn torn_or_whole(&self, at: usize, marker: &str, special: bool) -> Option<usize> {
         if self.marker_literal(at, marker, special) {
             return Some(at + marker.len());
@@ -825,7 +825,7 @@ impl Reading<'_> {
         torn.before.iter().any(|next| self.literal(end, next)).then_some(end)
     }
 
-    /// Finds the label of the framing after the opener, without its line break, and directly after it a closer.
+    /// Finds the label after the opener, without its line break, directly followed by a closer.
     pub(crate) fn labelled_closer(&self, at: usize, rule: usize) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
         let label = span.framing.after_open.trim_end();
@@ -847,8 +847,8 @@ impl Reading<'_> {
         if span.tag.is_some() { self.closer(at, rule, None).filter(alone) } else { None }
     }
 
-    /// Finds the closer of a span at `at`. Returns the length of the framing before it, and its end. `open`: the name of the
-    /// tag that it has to match, if any.
+    /// Finds the closer of a span at `at`. Returns the length of the framing before it, and its end. `open` is the name of the
+    /// tag that it must match, if any.
     pub(crate) fn closer(&self, at: usize, rule: usize, open: Option<usize>) -> Option<(usize, usize)> {
         let span = &self.dialect.spans[rule];
         for literal in &span.close {
@@ -906,8 +906,8 @@ impl Reading<'_> {
         (end - at <= bound).then_some(end)
     }
 
-    /// Returns the end of a suffix directly after a name: `:` and one or more letters. With a `:` that begins no such
-    /// thing, there is no tag.
+    /// Returns the end of a suffix directly after a name: `:` and one or more letters. If the `:` does not begin a suffix,
+    /// there is no tag.
     fn suffix(&self, at: usize, tag: &Tag) -> Option<usize> {
         if tag.suffix == 0 || self.byte(at) != Some(b':') {
             return Some(at);
@@ -993,8 +993,8 @@ impl Reading<'_> {
 
     // ---- fences
 
-    /// Finds text of a line that begins, ends or is in a code block of a fence's body. Returns the end of the text in which
-    /// nothing counts.
+    /// Finds text of a line that begins, ends or is in a code block of a fence's body. Returns the end of the text in which no
+    /// marker counts.
     pub(crate) fn code(&self, at: usize) -> Option<usize> {
         if !self.line_start() {
             return None;
@@ -1086,7 +1086,7 @@ impl Reading<'_> {
             middle = at;
             value = key_at(begin).map(|(name, _)| (name, at));
         } else if !header.end.iter().any(|end| self.marker_literal(begin, end, header.special)) {
-            // Neither a `begin` nor an `end` alone: only the very start may begin with a key.
+            // Without a `begin`, only the start of a stream may be in a header.
             if !at_start {
                 return self.whole_header(begin);
             }
@@ -1096,7 +1096,7 @@ impl Reading<'_> {
             // A space may precede the key, or be its first byte.
             at += usize::from(key_at(at).is_none() && self.byte(begin) == Some(b' '));
             let (name, key) = key_at(at)?;
-            // It would have been a `begin` without the token.
+            // A `begin` that is not a special token is not a key either.
             if at == begin && header.begin.contains(key) {
                 return None;
             }
@@ -1162,7 +1162,7 @@ impl Reading<'_> {
         Some(self.header_found(begin, at, tag, fields))
     }
 
-    /// Finds, at the start of a text that starts inside a header, a name and an end: the header's literal is missing.
+    /// Finds a name and an end at the start of a text that starts inside a header, without the header's literal.
     fn header_without_begin(&self) -> Option<Found> {
         let header = self.dialect.header.as_ref()?;
         let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(&byte);
@@ -1197,7 +1197,7 @@ impl Reading<'_> {
         let header = self.dialect.header.as_ref().unwrap();
         let fits = |route: &&Route| {
             route.when.iter().all(|(wanted, value)| {
-                // If a field is there twice, the last one counts.
+                // Of two fields with one name, the last counts.
                 let field = fields.iter().rfind(|(name, _)| name == wanted);
                 let is =
                     |range: &Range<usize>, value: &String| value == "*" || self.equal(&self.text[range.clone()], value);
@@ -1259,7 +1259,7 @@ fn reference(text: &[u8]) -> Option<(char, usize)> {
     (character != '\0').then_some((character, begin + length + 1))
 }
 
-/// Returns whether it is the name of a tag without blanks and attributes.
+/// Returns whether this is the name of a tag without blanks and attributes.
 fn is_word(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c))

@@ -1,18 +1,18 @@
-//! Reads a text that follows a prompt. The prompt may have written a part of the model's turn: then the whole turn is read,
-//! and the prompt's part is taken off again.
+//! Reads a text that follows a prompt. The prompt may have a part of the model's turn: then the whole turn is read, and the
+//! prompt's part is removed from the result.
 
 use crate::events::{END, Event, IMPLIED, Part, What, joined};
 use crate::file::Dialect;
 use crate::read::{Options, events_with};
 
-/// Returns the prompt's part of the model's turn: all text after the turn marker that ends last.
+/// Returns the prompt's part of the model's turn: all text after the last turn marker.
 pub fn own_turn<'a>(dialect: &Dialect, prompt: &'a [u8]) -> &'a [u8] {
     let ends = |at: &usize| dialect.turns.iter().any(|turn| prompt[..*at].ends_with(turn.as_bytes()));
     &prompt[(0..=prompt.len()).rev().find(ends).unwrap_or(0)..]
 }
 
-/// Reads a text that follows a prompt: reads the whole turn, then takes off all that is the prompt's. The spans that its
-/// markers left open open at byte 0.
+/// Reads a text that follows a prompt: reads the whole turn, then removes the prompt's part. Spans that the prompt left open
+/// are opened at byte 0.
 pub fn read_behind(dialect: &Dialect, prompt: &[u8], text: &[u8]) -> Vec<Event> {
     if text.is_empty() {
         return Vec::new();
@@ -31,15 +31,16 @@ pub fn read_behind(dialect: &Dialect, prompt: &[u8], text: &[u8]) -> Vec<Event> 
     };
     let mut open: Vec<Vec<Event>> = Vec::new();
     let mut out = Vec::new();
-    // The last marker of the prompt opened the innermost span.
+    // Whether the last marker of the prompt opened the innermost span.
     let mut just_opened = false;
     for (index, event) in whole.iter().enumerate() {
-        // A marker belongs to where it ends; an implied close to the opener that implies it, after its framing.
+        // A marker belongs to the part in which it ends. An implied close belongs to the opener that implies it, after its
+        // framing.
         let marker = (index..whole.len()).find(|&at| matches!(whole[at].what, What::Open { .. })).unwrap_or(index);
         let is_prompts = match event.what {
             What::Close(IMPLIED) => end(marker) <= cut,
             What::Close(END) | What::Budget => false,
-            // It precedes its marker.
+            // This event precedes its marker.
             What::Reclassify => end(index + 1) <= cut,
             What::Open { .. } | What::Close(_) => end(index) <= cut,
             What::Attribute { .. } => out.is_empty(),

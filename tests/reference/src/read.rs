@@ -1,4 +1,4 @@
-//! Reads a whole text from its first byte to its last: the effect of each marker, and its events.
+//! Reads a whole text from its first byte to its last: carries out each marker, and writes its events.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -9,13 +9,13 @@ use crate::events::{END, Event, IMPLIED, MARKER, Part, What, blank, joined, join
 use crate::file::{Dialect, Framing};
 use crate::markers::{Does, Found, Opening, Reading, Region, Stray, decoded, fixed};
 
-/// Reads a whole text. `start` overrides the dialect's own.
+/// Reads a whole text. `start` replaces the dialect's start.
 pub fn events(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
     reading(dialect, text, start, None, Options::default())
 }
 
-/// Reads a text that the model has ended. Nobody has said where it starts, so that the dialect's start is a guess. Neighbouring
-/// text is joined.
+/// Reads a text that the model has ended, with no start given, so that the dialect's start is a guess. Neighbouring text is
+/// joined.
 pub fn read_ended(dialect: &Dialect, text: &[u8]) -> Vec<Event> {
     let mut reading = begin(dialect, text, None, None, Options::default());
     reading.ended = true;
@@ -34,12 +34,12 @@ pub fn read_with_stray(dialect: &Dialect, text: &[u8], start: Option<&str>, stra
     joined(&reading(dialect, text, start, None, Options { stray: Some(stray), ..Options::default() }))
 }
 
-/// Reads a text whose tokens are known. `special`: where special tokens begin. Neighbouring text is joined.
+/// Reads a text whose tokens are known. `special` are the positions of special tokens. Neighbouring text is joined.
 pub fn read_tokens(dialect: &Dialect, text: &[u8], start: Option<&str>, special: &BTreeSet<usize>) -> Vec<Event> {
     joined(&reading(dialect, text, start, Some(special), Options::default()))
 }
 
-/// Reads a text whose tokens are known as `read_with_calls` does.
+/// Reads a text whose tokens are known, like `read_with_calls`.
 pub fn read_tokens_with_calls(
     dialect: &Dialect,
     text: &[u8],
@@ -60,15 +60,15 @@ pub fn read_tokens_with_calls(
 pub struct Options {
     /// The treatment of stray closers.
     pub stray: Option<Stray>,
-    /// Calls are reported.
+    /// Whether calls are reported.
     pub wants_calls: bool,
-    /// Tags that are not the dialect's own are text.
+    /// Whether leading tags of other families are text.
     pub no_leading_tags: bool,
     /// The length of the prompt's part of the text.
     pub prompt: usize,
 }
 
-/// Reads a text for a host that says all this.
+/// Reads a text for a host with these options.
 pub fn events_with(dialect: &Dialect, text: &[u8], start: Option<&str>, options: Options) -> Vec<Event> {
     reading(dialect, text, start, None, options)
 }
@@ -124,7 +124,7 @@ fn begin<'a>(
     }
 }
 
-/// Reads a whole text as `events` does, with neighbouring text joined.
+/// Reads a whole text like `events`, with neighbouring text joined.
 pub fn read(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
     joined(&events(dialect, text, start))
 }
@@ -268,7 +268,7 @@ impl Reading<'_> {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
-                // It says that a span of thinking is over.
+                // The marker means that a span of thinking is over.
                 (self.alone, self.closed, self.has_closed) = (false, true, true);
                 self.after_close(end, Some(rule))
             }
@@ -286,7 +286,7 @@ impl Reading<'_> {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
-                // It replaces the opener, which shows that this is thinking, unless it is words.
+                // It replaces the opener, which confirms the thinking, unless it is words.
                 self.guessed &= rule.is_some_and(|rule| self.dialect.spans[rule].is_label());
                 self.open.last_mut().unwrap().untouched = true;
                 match rule {
@@ -372,8 +372,8 @@ impl Reading<'_> {
         self.read_body(at)
     }
 
-    /// Returns the span that the open region is a block of, now that the marker there closes it. The span that is open at the
-    /// start is a block of the first span of its channel that has this closer, or a body of the header's.
+    /// Returns the span of the open region, which this marker closes. A region that was open at the start belongs to the first
+    /// span of its channel with this closer, or is a body of the header rule.
     fn block_of(&self, marker: Range<usize>, closer: Option<usize>) -> usize {
         let region = self.open.last().unwrap();
         if !region.from_start || region.lead.is_some() {
@@ -386,22 +386,22 @@ impl Reading<'_> {
         self.of_channel(region.channel).into_iter().find(has).or(closer).unwrap_or(self.dialect.spans.len())
     }
 
-    /// Notes that a block of that span was closed; a number past the spans is a body of the header's.
+    /// Notes that a block of this span was closed. The number after the last span means the header rule.
     fn spend(&mut self, rule: usize) {
         if self.dialect.spans.get(rule).is_some_and(|span| span.repeat == Some(false)) {
             self.spent[rule] = true;
         }
     }
 
-    /// Takes the framing after a marker: all of it or nothing.
+    /// Reads the framing after a marker: all of it or nothing.
     fn after(&mut self, at: usize, rule: Option<usize>, which: impl Fn(&Framing) -> &String) -> usize {
         let Some(rule) = rule else { return at };
         let framing = which(&self.dialect.spans[rule].framing).clone();
         self.take_framing(at, &framing)
     }
 
-    /// Takes the framing after a closer: all of it or nothing; of line breaks, as many as there are. After thinking none if the
-    /// content before it ends in a word.
+    /// Reads the framing after a closer: all of it or nothing, but as many line breaks as there are. After thinking, nothing if
+    /// the content before the thinking ends in a word.
     fn after_close(&mut self, mut at: usize, rule: Option<usize>) -> usize {
         let Some(rule) = rule else { return at };
         let span = &self.dialect.spans[rule];
@@ -431,7 +431,7 @@ impl Reading<'_> {
         last.is_some_and(|byte| !blank(byte))
     }
 
-    /// Takes the framing after the closer of thinking that a leading tag has opened: up to two line breaks.
+    /// Reads the framing after the closer of thinking that a leading tag has opened: up to two line breaks.
     fn after_close_of_lead(&mut self, end: usize) -> usize {
         let first = self.take_framing(end, "\n");
         if first == end { end } else { self.take_framing(first, "\n") }
@@ -449,7 +449,7 @@ impl Reading<'_> {
         at + length
     }
 
-    /// Notes the position of the text after a marker. `text`: it is not removed, or it is a fence line.
+    /// Notes the position of the text after a marker. `text` means that the marker is not removed, or is a fence line.
     fn pass_marker(&mut self, end: usize, text: bool) {
         let starts_line = !self.dialect.guard.is_empty() && !text;
         self.code = if starts_line { Code::default() } else { Code::after(self.text[end - 1]) };
@@ -460,7 +460,7 @@ impl Reading<'_> {
         self.dialect.spans[rule].fence.is_some()
     }
 
-    /// Continues in the line; where it ends, it may begin or end a block.
+    /// Adds text to the line. At its end, the line may begin or end a block.
     fn pass_text(&mut self, range: Range<usize>, leads: bool) {
         let is_content = self.channel() == "content";
         for at in range {
@@ -509,7 +509,7 @@ impl Reading<'_> {
         self.push(What::Text, channel, range, Part::None);
     }
 
-    /// Notes where bytes of a channel leave it.
+    /// Notes text of a channel, which changes the state.
     pub(crate) fn note_text(&mut self, range: Range<usize>) {
         let channel = self.channel();
         let leads = self.lead;
@@ -530,14 +530,14 @@ impl Reading<'_> {
         self.touch();
     }
 
-    /// Notes that something has come in the innermost span.
+    /// Notes that the innermost span is not empty.
     fn touch(&mut self) {
         if let Some(region) = self.open.last_mut() {
             region.untouched = false;
         }
     }
 
-    /// Notes whether a line of text of a fence's body begins or ends a code block in there.
+    /// Notes whether a line of a fence's body begins or ends a code block in it.
     fn push_line(&mut self, at: usize) {
         let line = self.fence_line(at);
         let Some(region) = self.open.last() else { return };
@@ -576,7 +576,7 @@ impl Reading<'_> {
     }
 }
 
-/// Returns whether it is a block of the channel `tool` that has markers and not a header.
+/// Returns whether the region is a block of the channel `tool` with markers and without a header.
 fn is_call(dialect: &Dialect, region: &Region) -> bool {
     region.channel == "tool" && region.rule < dialect.spans.len()
 }

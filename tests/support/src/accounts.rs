@@ -1,6 +1,5 @@
 //! Servers that contradict themselves. Everything that they send is well formed, but a repeated text may differ, or belong to
-//! an item with another id, at another place, or of one that never began. Random numbers or a fuzzer's bytes choose their
-//! actions.
+//! an item with another id, at another place, or that never began. Random numbers or a fuzzer's bytes choose their actions.
 
 use serde_json::{Map, Value, json};
 
@@ -24,14 +23,14 @@ impl Shape {
     }
 }
 
-/// The sign in a piece that a word takes the place of.
+/// The character in a piece that is replaced by a word.
 pub const WORD: char = '§';
 
-/// The first word. Each is one character of three bytes, which no other text has: so it can be looked for, and a cut inside it
-/// shows.
+/// The first word. Each word is one character of three bytes that occurs in no other text, so that words can be found, and a
+/// cut inside one is noticed.
 const FIRST_WORD: u32 = 0x4E00;
 
-/// Returns the words of a value, wherever they are in it.
+/// Returns all words in a value.
 pub fn words(value: &Value) -> Vec<char> {
     match value {
         Value::String(text) => text.chars().filter(|&word| u32::from(word) >= FIRST_WORD).collect(),
@@ -45,7 +44,7 @@ pub fn words(value: &Value) -> Vec<char> {
 pub struct Server<'a> {
     /// Returns a number below this one.
     below: &'a mut dyn FnMut(usize) -> usize,
-    /// The parts of texts, besides words.
+    /// The parts of texts, in addition to words.
     pieces: &'a [String],
     next_word: u32,
     out: String,
@@ -111,7 +110,7 @@ impl<'a> Server<'a> {
         (self.below)(bound)
     }
 
-    /// Returns whether something happens that does so this often.
+    /// Returns true in one of `bound` cases.
     fn one_in(&mut self, bound: usize) -> bool {
         self.below(bound) == 1
     }
@@ -186,7 +185,7 @@ impl<'a> Server<'a> {
         self.out += &format!("{name}data: {data}{end}{end}");
     }
 
-    /// Sends lists of events, each of them in its order: one after the other, or mixed. Some are left out, or say another
+    /// Sends lists of events, each in its order: one list after the other, or mixed. Some events are left out, or have another
     /// place.
     fn send_all(&mut self, mut lists: Vec<Vec<Value>>, places: &[&str]) {
         let is_mixed = self.one_in(3);
@@ -325,7 +324,7 @@ impl<'a> Server<'a> {
         if self.one_in(5) {
             return;
         }
-        // The last account of the items.
+        // The final event repeats the items, perhaps differently.
         for item in &mut items {
             if self.one_in(3) {
                 item["id"] = format!("m{}", self.below(5)).into();
@@ -389,7 +388,7 @@ impl<'a> Server<'a> {
             texts.push(text);
             parts.push(part);
         }
-        // One part after the other, or mixed.
+        // The parts are sent one after the other, or mixed.
         let is_mixed = self.one_in(4);
         parts.iter_mut().for_each(|part| part.reverse());
         while let Some(at) = (0..parts.len()).find(|&at| !parts[at].is_empty()) {
@@ -405,7 +404,7 @@ impl<'a> Server<'a> {
         message("completed", &self.content(&texts))
     }
 
-    /// Returns parts that say these texts again.
+    /// Returns parts that repeat these texts.
     fn content(&mut self, texts: &[Vec<String>]) -> Vec<Value> {
         let mut parts = Vec::new();
         for text in texts {

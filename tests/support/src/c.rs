@@ -1,7 +1,6 @@
-//! The library as C sees it, through declarations that are generated like the headers, so that a test gets the same results as
-//! C.
+//! The library's C interface, by declarations that are generated like the headers, so that a test gets the same results as C.
 
-// Linked for its exports.
+// The library is linked for its exported C functions.
 use aside as _;
 
 #[rustfmt::skip]
@@ -22,19 +21,19 @@ impl Bytes {
 }
 
 impl Event {
-    /// Returns whether its bytes are not of the stream: an attribute's, and a name that is in a header.
+    /// Returns whether the event's bytes are not in the stream at its place: for attributes, and for a name in a header.
     pub fn is_apart(&self) -> bool {
         self.kind == KIND_ATTRIBUTE || self.kind == KIND_CALL_NAME && self.len == 0
     }
 
-    /// Returns how many bytes come with it: with an attribute, its name and its value.
+    /// Returns the number of bytes of the event; for an attribute, of its name and its value.
     pub fn byte_count(&self) -> usize {
         if self.is_apart() { (self.name_len + self.value_len) as usize } else { self.len as usize }
     }
 }
 
 impl EventArray {
-    /// Returns an array that has room for as many events.
+    /// Returns an array with room for this many events.
     pub fn new(events: &mut [Event]) -> EventArray {
         EventArray {
             events: events.as_mut_ptr(),

@@ -1,11 +1,11 @@
-//! Counting instructions: a test file runs its own test `work` under callgrind. Counts do not depend on the machine's mood,
-//! as times do.
+//! Counts instructions: a test file runs its test `work` under callgrind. Unlike times, counts do not depend on the load of
+//! the machine.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, process::Command};
 
 /// Runs the test `work` of this test file with `job` in the variable `ASIDE_WORK`. Returns the instructions counted: one
-/// number, or one for each call where the options make callgrind dump more often.
+/// number, or one for each dump, if the options make callgrind dump more often.
 pub fn count(options: &[&str], job: &str) -> Vec<u64> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
@@ -24,20 +24,20 @@ pub fn count(options: &[&str], job: &str) -> Vec<u64> {
     let counts = fs::read_to_string(&out).unwrap();
     fs::remove_file(&out).unwrap();
     let totals = counts.lines().filter_map(|line| line.strip_prefix("totals: "));
-    // The dump at the end has nothing left where the others have it all.
+    // If there were earlier dumps, the last one may be empty.
     totals.map(|total| total.trim().parse().unwrap()).filter(|&total| total > 0).collect()
 }
 
 /// Sizes of texts for `linear`.
 pub const SIZES: [usize; 3] = [2000, 16 << 10, 64 << 10];
 
-/// Holds work to be linear. The test `work` of this test file, `file`, calls its function `counted` for each unit in three
-/// sizes: the first one pays one-time costs, and the third is four times the second and at most 4.2 times the work.
+/// Checks that work is linear. The test `work` of the test file `file` calls its function `counted` for each unit in three
+/// sizes. The first includes one-time costs; the third is four times the second, and may need at most 4.2 times its work.
 pub fn linear(file: &str, job: &str, units: &[&str]) {
     within(4.2, file, job, units);
 }
 
-/// Holds work to another limit than the 4.2 of `linear`.
+/// Checks work like `linear`, with another limit than 4.2.
 pub fn within(most: f64, file: &str, job: &str, units: &[&str]) {
     let only = ["toggle-collect", "dump-after"].map(|option| format!("--{option}=*{file}::counted"));
     let counts = count(&only.each_ref().map(String::as_str), job);

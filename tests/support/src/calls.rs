@@ -1,4 +1,4 @@
-//! The calls that a client gets of a text, as examples and shared cases write them.
+//! The calls that a client gets from a text, in the form of examples and shared cases.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use aside::{Event, Scanner, ScannerOptions};
 
 use crate::Pair;
 
-/// The prefix of ids that the writer makes: no model writes it.
+/// The prefix of ids that the writer makes, which models do not write.
 const MADE: &str = "\0";
 
 #[derive(Clone, PartialEq, Debug)]
@@ -15,9 +15,9 @@ pub struct Call {
     pub name: String,
     /// JSON text, perhaps incomplete.
     pub arguments: String,
-    /// The model's own.
+    /// The id, if the model wrote one.
     pub id: Option<String>,
-    /// Only of a call that is not whole.
+    /// The cause of the end, for a call that is not whole.
     pub cause: Option<String>,
     pub is_repaired: bool,
 }
@@ -34,7 +34,7 @@ impl Call {
     }
 }
 
-/// Feeds the chunks to a scanner that reports calls, and its events to a call writer.
+/// Feeds the chunks to a scanner that reports calls, and the scanner's events to a call writer.
 pub fn calls(pair: &Pair, start: Option<&str>, tools: Option<&Arc<Tools>>, chunks: &[&[u8]]) -> Vec<Call> {
     let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap())).calls(true);
     let mut scanner = Scanner::with_options(&pair.library, &options).unwrap();

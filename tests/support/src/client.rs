@@ -1,14 +1,14 @@
-//! An event stream as its clients see it, and their expected view of the rewritten one.
+//! The view of clients on an event stream, and their expected view of the rewritten stream.
 
 use crate::Pair;
 use reference::What;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// An event as a client of the standard sees it.
+/// An event as a standard client reads it.
 #[derive(Debug)]
 pub struct Seen {
-    /// All lines but data and comments.
+    /// All lines except data and comments.
     pub lines: Vec<String>,
     pub data: String,
 }
@@ -47,7 +47,7 @@ pub fn push(runs: &mut Runs, reasoning: bool, text: &str) {
     }
 }
 
-/// Returns the reference's result for a whole text. Content that turns out to be thinking stays content in a stream.
+/// Returns the reference's result for a whole text. In a stream, content that turns out to be thinking stays content.
 pub fn split(pair: &Pair, text: &str, start: Option<&str>, is_body: bool) -> Runs {
     let events = reference::read(&pair.reference, text.as_bytes(), start);
     let is_closer = |event: &reference::Event| event.what == What::Reclassify && event.channel == "thinking";
@@ -101,7 +101,7 @@ pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output:
     for (index, before) in before {
         let after = &after[&index];
         let text: String = before.runs.iter().map(|(_, text)| text.as_str()).collect();
-        // A choice without a byte of text says nothing, even where the dialect starts in a span.
+        // A choice without any text has no result, even if the dialect starts in a span.
         let wanted = split(pair, &text, start, false);
         let name = &pair.reference.name;
         assert_eq!(after.runs, wanted, "{name} choice {index} of\n{input}\nbecame\n{output}");
@@ -124,7 +124,7 @@ pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output:
             }
         }
     }
-    // Text of a choice that was not finished comes after the end.
+    // Text of an unfinished choice is sent at the end.
     let done = sent.last().is_some_and(|event| event.data == "[DONE]");
     for event in got {
         assert!(!done, "more behind the end:\n{input}\nbecame\n{output}");
@@ -132,7 +132,7 @@ pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output:
     }
 }
 
-/// Returns the additions to the input: a chunk with text, and nothing that could count twice.
+/// Returns the expected extra chunk for an event: it has text, and nothing that could count twice.
 fn more(event: &Seen, field: &str) -> Value {
     let more: Value = serde_json::from_str(&event.data).unwrap_or_else(|_| panic!("{event:?}"));
     let choice = &more["choices"][0];

@@ -1,4 +1,4 @@
-//! The thinking and the content of a text, whole and byte by byte, as a host that only wants these two collects them.
+//! Collects the thinking and the content of a text, fed whole and byte by byte, like a host that wants only these.
 
 use aside::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions};
 
@@ -9,7 +9,7 @@ pub type Split = (String, String);
 pub struct Columns([Vec<u8>; 2]);
 
 impl Columns {
-    /// Takes the next event.
+    /// Adds the next event.
     pub fn hear(&mut self, event: &Event<'_>) {
         let [thinking, content] = &mut self.0;
         match (&event.kind, event.channel) {
@@ -26,7 +26,7 @@ impl Columns {
     }
 }
 
-/// Returns both of a text that a scanner gets in chunks of `size` bytes.
+/// Returns the thinking and the content of a text that is fed in chunks of `size` bytes.
 pub fn split_by(scanner: &mut Scanner, text: &str, size: usize) -> Split {
     let mut columns = Columns::default();
     for chunk in text.as_bytes().chunks(size) {
@@ -36,7 +36,7 @@ pub fn split_by(scanner: &mut Scanner, text: &str, size: usize) -> Split {
     columns.split()
 }
 
-/// Returns both of a text, with these options; the same byte by byte.
+/// Returns the thinking and the content of a text, with these options, and checks that they are the same byte by byte.
 pub fn split_with(dialect: &Dialect, options: &ScannerOptions, text: &str) -> Split {
     let scanner = || Scanner::with_options(dialect, options).unwrap();
     let whole = split_by(&mut scanner(), text, usize::MAX);
@@ -44,12 +44,12 @@ pub fn split_with(dialect: &Dialect, options: &ScannerOptions, text: &str) -> Sp
     whole
 }
 
-/// Returns both of a text, with the default options of a dialect.
+/// Returns the thinking and the content of a text, with the default options of a dialect.
 pub fn split(name: &str, text: &str) -> Split {
     split_with(&Dialect::find(name).unwrap(), &ScannerOptions::new(), text)
 }
 
-/// Returns a wanted thinking and content.
+/// Returns an expected thinking and content.
 pub fn pair(thinking: &str, content: &str) -> Split {
     (thinking.into(), content.into())
 }

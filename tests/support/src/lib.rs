@@ -1,4 +1,5 @@
-//! Helpers that the test files share: running a scanner over a text that was cut somehow, and comparing it with the reference.
+//! Helpers that the test files share: feeding a text, cut in some way, to a scanner, and comparing the result with the
+//! reference.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -25,7 +26,7 @@ pub mod told;
 /// The project's folder.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Returns the scanner's event as the reference writes it.
+/// Returns the scanner's event in the form of the reference.
 pub fn owned(event: &aside::Event<'_>) -> Event {
     let what = match &event.kind {
         Kind::Open { rule, tag } => What::Open { rule: *rule as usize, tag: *tag as usize },
@@ -68,8 +69,8 @@ pub fn owned(event: &aside::Event<'_>) -> Event {
     }
 }
 
-/// Counts the spans of a channel. Content that turns out to be thinking is one, and thinking that turns out to be content is
-/// none.
+/// Counts the spans of a channel. Content that turns out to be thinking counts as one span, and thinking that turns out to be
+/// content does not count.
 pub fn spans(events: &[Event], channel: Channel) -> u64 {
     let is_answer = |event: &Event| event.what == What::Reclassify && event.channel == "content";
     let answer = events.iter().position(is_answer).filter(|_| channel == Channel::Thinking);
@@ -82,7 +83,7 @@ pub fn spans(events: &[Event], channel: Channel) -> u64 {
     here.filter(counts).count() as u64
 }
 
-/// Adds an event, text joined with the text before it.
+/// Adds an event. Text is joined with the text before it.
 pub fn push(events: &mut Vec<Event>, event: aside::Event<'_>) {
     if let (Kind::Text, Some(last)) = (&event.kind, events.last_mut())
         && last.what == What::Text
@@ -103,7 +104,7 @@ pub fn scanner(dialect: &Dialect, start: Option<&str>, collect: Option<usize>) -
         .unwrap_or_else(|error| panic!("{} from {start:?}: {error:?}", dialect.name()))
 }
 
-/// A host's choices for stray closers, for the library and for the reference.
+/// The options for stray closers, for the library and for the reference.
 pub const STRAYS: [(StrayClose, Stray); 2] = [(StrayClose::Text, Stray::Text), (StrayClose::Drop, Stray::Drop)];
 
 /// Returns a scanner for a host that sets the treatment of stray closers.
@@ -141,7 +142,7 @@ pub fn collect(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Vec<Thou
     (events, thoughts)
 }
 
-/// Collects events and thoughts, the thoughts as the reference writes them. None of them may have been cut.
+/// Collects events and thoughts, the thoughts in the form of the reference. Checks that no thought was truncated.
 pub fn collect_whole(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Vec<reference::Thought>) {
     let (events, thoughts) = collect(scanner, chunks);
     let whole = |thought: Thought| {
@@ -158,7 +159,7 @@ pub fn collect_whole(scanner: &mut Scanner, chunks: &[&[u8]]) -> (Vec<Event>, Ve
     (events, thoughts.into_iter().map(whole).collect())
 }
 
-/// Makes random tokens over a text: tags now and then as one, and any of them special.
+/// Makes random tokens for a text: sometimes a tag is one token, and any token may be special.
 pub fn tokens(text: &[u8], random: &mut Random) -> Vec<Token> {
     let mut list = Vec::new();
     let mut at = 0;
@@ -174,7 +175,7 @@ pub fn tokens(text: &[u8], random: &mut Random) -> Vec<Token> {
     list
 }
 
-/// Returns where each token begins.
+/// Returns each token with its position.
 pub fn begins(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     tokens.iter().scan(0, |end, token| {
         let at = *end;
@@ -183,7 +184,7 @@ pub fn begins(tokens: &[Token]) -> impl Iterator<Item = (usize, &Token)> {
     })
 }
 
-/// Returns where special tokens begin.
+/// Returns the positions of special tokens.
 pub fn special(tokens: &[Token]) -> BTreeSet<usize> {
     begins(tokens).filter(|(_, token)| token.is_special()).map(|(at, _)| at).collect()
 }
@@ -208,8 +209,8 @@ pub fn feed_tokens(
     reference::joined(&events)
 }
 
-/// Feeds the text in calls of some tokens each; where `stops`, most of them are stopped after every event. Some may still be
-/// due then.
+/// Feeds the text in calls of some tokens each. With `stops`, most calls are stopped after every event, and events may still be
+/// due at the end.
 pub fn feed_some_tokens(
     scanner: &mut Scanner,
     text: &[u8],
@@ -235,7 +236,7 @@ pub fn feed_some_tokens(
         }
         let mut consumed = pulled.consumed();
         drop(pulled);
-        // Due events may be reported by a call without bytes; the token continues all the same.
+        // Due events may be reported by a call without bytes, which must not end the token.
         if random.one_in(4) {
             scanner.feed(b"", |event| push(events, event)).unwrap();
         }
@@ -251,7 +252,7 @@ pub fn feed_some_tokens(
     }
 }
 
-/// Reads one event at a time: the pull form is dropped after each event, and the rest of the chunk is fed again.
+/// Reads one event at a time: the iterator is dropped after each event, and the rest of the chunk is fed again.
 pub fn run_stopping(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
     let mut events = Vec::new();
     for chunk in chunks {
@@ -280,7 +281,7 @@ pub fn run_stopping(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
             Err(error) => panic!("finish: {error:?}"),
         }
         drop(pulled);
-        // Half a finish must be brought to its end before anything else is fed.
+        // An unfinished finish must be completed before anything else is fed.
         let pending = scanner.feed(b"x", |_| panic!("an event of a refused feed"));
         match pending {
             Err(Error::FinishPending) => {}
@@ -316,7 +317,7 @@ pub fn random_cuts<'a>(random: &mut Random, text: &'a [u8], most: usize) -> Vec<
     chunks
 }
 
-/// Finds the first place where two lists of events part, for a message.
+/// Finds the first place at which two lists of events differ, for a message.
 pub fn difference(wanted: &[Event], got: &[Event]) -> Option<String> {
     if wanted == got {
         return None;
@@ -338,8 +339,8 @@ pub fn shown(chunks: &[&[u8]]) -> String {
     chunks.join(" · ")
 }
 
-/// Returns a file or folder of `../shared`, which is not part of the project. Where it is missing, reports on standard error
-/// that it is skipped, also where the test's own output is captured.
+/// Returns a file or folder of `../shared`, which is not part of the project. If it is missing, prints on standard error that
+/// the test is skipped, even if the test's output is captured.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let place = Path::new(ROOT).join("../shared").join(path);
     let is_there = place.exists();
@@ -350,12 +351,12 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     is_there.then_some(place)
 }
 
-/// Lists a folder of `../shared` as `files` does; nothing where it is missing.
+/// Lists a folder of `../shared` like `files`; returns nothing if it is missing.
 pub fn shared_files(folder: &str) -> Vec<PathBuf> {
     shared(folder).map(files).unwrap_or_default()
 }
 
-/// Lists the contents of a folder, in order, so that a seed means the same everywhere.
+/// Lists the contents of a folder in order, so that a seed has the same result everywhere.
 pub fn files(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let folder = folder.as_ref();
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -383,7 +384,7 @@ pub fn samples(test: &str, rounds: usize, each: impl Fn(&Pair, &str, &[u8], &mut
     }
 }
 
-/// A dialect as the library and as the reference know it.
+/// A dialect, read by the library and by the reference.
 pub struct Pair {
     pub library: Dialect,
     pub reference: reference::Dialect,
@@ -411,7 +412,7 @@ impl Pair {
         Pair::new(reference::find(name).unwrap())
     }
 
-    /// Compares one way to cut a text with the reference's result for the whole.
+    /// Compares the result of one way to cut a text with the reference's result for the whole text.
     pub fn check(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) {
         let got = run(&mut scanner(&self.library, start, None), chunks);
         self.same(start, chunks, wanted, &got);
@@ -436,14 +437,14 @@ impl Pair {
         }
     }
 
-    /// Finds the first place where they differ.
+    /// Finds the first place at which the results for a host that wants calls differ.
     pub fn difference_of_calls(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) -> Option<String> {
         let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap())).calls(true);
         let mut scanner = Scanner::with_options(&self.library, &options).unwrap();
         difference(wanted, &reference::joined_with_calls(&run(&mut scanner, chunks)))
     }
 
-    /// Returns whether the dialect says how calls are written.
+    /// Returns whether the dialect describes the form of calls.
     pub fn has_calls(&self) -> bool {
         let header = self.reference.header.iter().flat_map(|header| &header.calls);
         self.reference.spans.iter().flat_map(|span| &span.calls).chain(header).next().is_some()

@@ -1,4 +1,4 @@
-//! Anthropic Messages: a server that writes a stream event by event, and a client that reads one.
+//! Anthropic Messages: a server that writes a stream event by event, and a client that reads a stream.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::client::events;
 #[derive(Default)]
 pub struct Server {
     pub stream: String,
-    /// The type of an event is only in the data.
+    /// Whether the type of an event is only in the data.
     pub is_bare: bool,
 }
 
@@ -66,7 +66,7 @@ impl Server {
     }
 }
 
-/// A client that takes indexes for places in a list, as Python's SDK does, and each block for one kind of text.
+/// A client that uses indexes as positions in a list, like the Python SDK, and expects one kind of text in each block.
 #[derive(Default)]
 pub struct Client {
     pub blocks: Vec<Value>,

@@ -1,4 +1,4 @@
-//! The programs of examples, and how they are run.
+//! Finds the programs of examples, and runs them.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::{env, fs};
 
-/// Returns an example's program. Cargo builds it with the tests, but not for `cargo test --test NAME`: so cargo is asked
-/// again, which costs nothing when the program is there.
+/// Returns an example's program. Cargo builds it with the tests, but not for `cargo test --test NAME`, so cargo is called here
+/// again, which costs nothing if the program exists.
 pub fn of_example(example: &str) -> PathBuf {
     // <target>[/<triple>]/<profile>/deps/<test>-<hash>
     let test = env::current_exe().unwrap();
@@ -18,7 +18,7 @@ pub fn of_example(example: &str) -> PathBuf {
         build.args(["build", "--quiet", "--example", example]).current_dir(crate::ROOT);
         let name = profile.file_name().unwrap();
         build.arg("--profile").arg(if name == OsStr::new("debug") { OsStr::new("dev") } else { name });
-        // Built with the profile of the test.
+        // The program is built with the profile of the test.
         if cfg!(feature = "templates") {
             build.args(["--features", "templates"]);
         }
@@ -46,7 +46,7 @@ pub fn spawn(command: &mut Command) -> Child {
 /// Runs with a short text as standard input.
 pub fn feed(command: &mut Command, input: &[u8]) -> Output {
     let mut child = spawn(command);
-    // A program that refuses its options does not read.
+    // A program that refuses its options does not read its input, so writing may fail.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }

@@ -1,4 +1,4 @@
-//! The properties of every report of a tool result.
+//! Checks the properties of every report of a tool result.
 
 use aside::compress::{Change, Report, SliceError};
 use twox_hash::XxHash3_64;
@@ -24,7 +24,7 @@ pub fn tiles(report: &Report, text: &[u8], mut rest: &[u8]) {
     assert_eq!(report.slice(0, text, 0..text.len() + 1), Err(SliceError::OutOfRange));
 }
 
-/// Returns a result without its banner. Text passed only through the terminal may have none.
+/// Returns a result without its banner. A text that only the terminal stage has changed may have no banner.
 pub fn body(result: &[u8]) -> &[u8] {
     if !result.starts_with(b"[Output compressed by ") {
         return result;

@@ -1,4 +1,4 @@
-//! Running a rewriter over a stream that was cut somehow, for the formats other than chat.
+//! Feeds a stream, cut in some way, to a rewriter, for the formats other than chat.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub fn rewrite_bytes(dialect: &Dialect, options: &Options, chunks: impl IntoIter
     out
 }
 
-/// Returns the same as a text.
+/// Returns a rewriter's output as a text.
 pub fn rewrite(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item: AsRef<[u8]>>) -> String {
     String::from_utf8(rewrite_bytes(dialect, options, chunks)).unwrap()
 }
@@ -64,7 +64,7 @@ pub fn recordings() -> Vec<(String, String)> {
     streams.map(named).collect()
 }
 
-/// Cuts a text at characters, into pieces of up to `most` of them, an empty one now and then.
+/// Cuts a text between characters, into pieces of up to `most` characters, sometimes an empty piece.
 pub fn pieces(random: &mut Random, text: &str, most: usize) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), text.chars().peekable());
     while rest.peek().is_some() {
@@ -84,7 +84,7 @@ pub fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
     (0..count).map(|_| text(random)).collect()
 }
 
-/// Returns the examples of a page in `docs/`: input and expected output. Each is a code block whose kind is that of a
+/// Returns the examples of a page in `docs/`: input and expected output, which are code blocks whose kind is that of a
 /// stream or body.
 pub fn examples(page: &str) -> Vec<[String; 2]> {
     let page = std::fs::read_to_string(Path::new(ROOT).join("docs").join(page)).unwrap();
@@ -99,7 +99,7 @@ pub fn examples(page: &str) -> Vec<[String; 2]> {
     blocks.chunks(2).map(|pair| [pair[0].clone(), pair[1].clone()]).collect()
 }
 
-/// Returns a stream with one event left out, and with one letter or digit changed, each in turn.
+/// Returns copies of a stream, each with one event left out or with one letter or digit changed.
 pub fn damaged(stream: &str) -> Vec<String> {
     let events: Vec<&str> = stream.split_inclusive("\n\n").collect();
     let mut all: Vec<String> =
@@ -109,7 +109,7 @@ pub fn damaged(stream: &str) -> Vec<String> {
     all
 }
 
-/// Returns the events of a stream in an order that does not depend on theirs.
+/// Returns the events of a stream in sorted order.
 pub fn sorted(stream: &str) -> Vec<&str> {
     let mut events: Vec<&str> = stream.split("\n\n").collect();
     events.sort_unstable();

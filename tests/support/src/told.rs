@@ -1,5 +1,5 @@
-//! A client's expected result for a text with calls, computed from the events of the whole text: slow, and without a limit.
-//! Only the call that was sent is removed from its region, with the markers and framing that were not released before.
+//! Computes a client's expected result for a text with calls from the events of the whole text, slowly and without limits. Only
+//! emitted calls are removed from their region, with the markers and framing that were not released before.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -17,20 +17,20 @@ use crate::client::events;
 pub struct Told {
     pub thinking: String,
     pub content: String,
-    /// Names and arguments.
+    /// The names and arguments of the calls.
     pub calls: Vec<[String; 2]>,
-    /// A call ended as it should, which is a reason to stop.
+    /// Whether a call ended as it should, so that the finish reason is that of a call.
     pub has_ended: bool,
-    /// How much of the beginning of the thinking was content, which it stays in a stream.
+    /// The length of the beginning of the thinking that was content first, and stays content in a stream.
     pub moved: usize,
-    /// All of the thinking was the answer.
+    /// Whether all of the thinking was the answer.
     was_answer: bool,
-    /// Thinking and content where each stretch of them is a block, which never begins with blanks alone.
+    /// The thinking and the content if each stretch is a block. A block is never only blanks.
     blocks: [String; 2],
 }
 
 impl Told {
-    /// Returns the same of a client of a body, which nobody has read before its end: what turned out to be the answer is content.
+    /// Returns the result for a body: thinking that turned out to be the answer is content.
     pub fn of_body(mut self) -> Told {
         if self.was_answer {
             self.content = mem::take(&mut self.thinking) + &self.content;
@@ -38,13 +38,13 @@ impl Told {
         self
     }
 
-    /// Returns the same of a client for which each stretch is a block.
+    /// Returns the result for a client for which each stretch is a block.
     pub fn of_blocks(mut self) -> Told {
         [self.thinking, self.content] = self.blocks.clone();
         self
     }
 
-    /// Compares a client's result with this. Ids and a reason to finish that never came are not compared.
+    /// Compares a client's result with this result. Ids and a missing finish reason are not compared.
     pub fn check(&self, said: &Said, about: &str) {
         let calls: Vec<&[String]> = said.calls.iter().map(|call| &call[1..]).collect();
         let wanted: Vec<&[String]> = self.calls.iter().map(|call| &call[..]).collect();
@@ -64,7 +64,7 @@ struct Part {
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Open,
-    /// The opener of a message to a tool that is not the client's.
+    /// The opener of a message to a tool of the server.
     Server,
     Close,
     Text,
@@ -72,7 +72,7 @@ enum What {
     Call(u64),
 }
 
-/// Whether a call was sent to a client of a stream, and whether it is whole.
+/// Whether a call is sent to the client of a stream, and whether it is whole.
 #[derive(Clone, Default)]
 struct Call {
     number: u64,
@@ -172,7 +172,7 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     let mut flat: Vec<Stretch> = Vec::new();
     for stretch in stretches {
         let of_region = match stretch {
-            // A message to a tool of the server's.
+            // A message to a tool of the server.
             Stretch::Region(parts, true) if parts.first().is_some_and(|part| part.what == What::Server) => {
                 let texts = parts.into_iter().filter(|part| part.what == What::Text);
                 texts.map(|part| Stretch::Thinking(part.bytes)).collect()
@@ -200,8 +200,8 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     told
 }
 
-/// Returns for each event whether its bytes are thinking, although the scanner has ended that: they are in a run of calls after which
-/// other text comes, or in that text, up to the next marker.
+/// Returns, for each event, whether its bytes are thinking although the scanner has ended the thinking: they are in a run of
+/// calls before other text, or in that text, up to the next marker.
 fn rehearsed(pair: &Pair, options: &ScannerOptions, text: &[u8]) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum Event {
@@ -266,9 +266,9 @@ fn rehearsed(pair: &Pair, options: &ScannerOptions, text: &[u8]) -> Vec<bool> {
 enum Stretch {
     Content(Vec<u8>),
     Thinking(Vec<u8>),
-    /// All content before it was thinking.
+    /// All content before was thinking.
     Moved,
-    /// A region, and whether that is a message with a header.
+    /// A region, and whether it is a message with a header.
     Region(Vec<Part>, bool),
     /// A call that is emitted.
     Told,
@@ -277,12 +277,12 @@ enum Stretch {
 /// Returns the part of a region that stays content, and its calls that are emitted.
 fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Vec<Stretch> {
     let first = parts.iter().position(|part| matches!(part.what, What::Call(number) if is_told(number)));
-    // Text before the first call that is sent has released everything before it.
+    // If text precedes the first emitted call, it has released everything before it.
     let free = match first {
         Some(first) => parts[..first].iter().rposition(|part| part.what == What::Text).map_or(0, |at| at + 1),
         None => parts.len(),
     };
-    // The opener that is the beginning of a call belongs to it.
+    // If the opener also begins a call, it belongs to the call.
     let is_half = |part: &Part| part.bytes.is_empty() && matches!(part.what, What::Call(number) if !is_told(number));
     let opens_call = parts.get(1).is_some_and(is_half);
     let stays = |(at, part): (usize, &Part)| match part.what {
@@ -308,7 +308,7 @@ struct Left {
     moved: usize,
 }
 
-/// Takes away the framing around calls that are emitted. `blocks`: each stretch is a block, and none has blanks alone.
+/// Removes the framing around emitted calls. `blocks` means that each stretch is a block, and none may be only blanks.
 fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -> Left {
     #[derive(PartialEq)]
     enum Last {
@@ -388,10 +388,10 @@ fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -
     left
 }
 
-/// Takes away the stretches of a text that would be blocks of blanks alone, unless it has no others.
+/// Removes the stretches of a text that would be blocks of only blanks, unless there are no others.
 pub fn in_blocks<K: Clone + PartialEq>(stretches: Vec<(K, String)>, content: &K) -> Vec<(K, String)> {
     let mut blocks: Vec<(K, String)> = Vec::new();
-    // Those of the content, then of the thinking.
+    // The waiting blanks of the content, then of the thinking.
     let mut waiting: [Option<(K, String)>; 2] = [None, None];
     for (kind, text) in stretches {
         let waiting = &mut waiting[usize::from(kind != *content)];
@@ -446,7 +446,8 @@ fn tokens(dialect: &reference::Dialect) -> Tokens {
 }
 
 impl Tokens {
-    /// Returns how much of the text's beginning are blanks, tokens and sections without a call, and the first blanks there.
+    /// Returns the length of the blanks, tokens and sections without a call at the text's beginning, and the first blanks in
+    /// it.
     fn framing<'a>(&self, text: &'a [u8]) -> (usize, &'a [u8]) {
         let (mut at, mut first) = (0, &text[..0]);
         loop {
@@ -487,7 +488,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// Takes a delta, or a message.
+    /// Adds a delta or a message.
     fn take(&mut self, choice: &Value) {
         let part = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Closes the items of a message, each with all of its text.
+//! Closes the items of a message. The event that closes an item repeats all of its text.
 
 use std::mem;
 
@@ -12,7 +12,7 @@ use crate::sse::responses::fields::{Fields, Object};
 use crate::sse::responses::outgoing::{Outgoing, Target, write_index, write_text};
 
 impl Message {
-    /// Closes the item that is open, with this status, which has its quotes.
+    /// Closes the open item with this status, which includes the quotes.
     pub fn close(&mut self, status: &[u8], outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
         match mem::take(&mut self.open) {
             OpenItem::Nothing => {}
@@ -30,12 +30,12 @@ impl Message {
         Ok(())
     }
 
-    /// Ends the parts of the open message whose ends the server does not send, as it has not sent their starts.
+    /// Ends the parts of the open message whose start the server has not sent: it will not send their ends either.
     pub fn close_unannounced(&mut self, outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
         self.close_parts(|part| part.is_unannounced, outgoing, context)
     }
 
-    /// Ends the open parts of the open message that are `wanted`.
+    /// Ends those open parts of the open message for which `wanted` returns true.
     fn close_parts(
         &mut self,
         wanted: impl Fn(&TextPart) -> bool,
@@ -59,7 +59,7 @@ impl Message {
                 write_index(b",\"output_index\":", target.out, out)?;
                 write_index(b",\"content_index\":", part.index.saturating_sub(self.left_out), out)
             };
-            // The item that ends with it says its text as well.
+            // Up to three events repeat the text: those that end the text, the part and the item.
             outgoing.truncated += if self.text.is_cut { 3 - u64::from(part.is_text_done) } else { 0 };
             if !part.is_text_done {
                 outgoing.add("response.output_text.done", context.out, |out| {
@@ -114,7 +114,7 @@ impl Message {
     }
 }
 
-/// Writes a text part that is over, like the one that an event began.
+/// Writes a finished text part with the other members of the part in the server's event.
 fn write_part(data: &[u8], text: &[u8], annotations: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     let Some(part) = Fields::read(data).part.map(|at| Object::read(data, at)) else {
         append_all(out, &[b"{\"type\":\"output_text\",\"annotations\":[", annotations, b"]"])?;

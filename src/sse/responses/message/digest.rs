@@ -6,7 +6,7 @@ use twox_hash::XxHash64;
 
 use crate::sse::text::{self, CallPart, Parts};
 
-/// A digest of a text. It recognises a text that has arrived in pieces when it arrives again as a whole.
+/// A digest of a text, fed with pieces of it and compared with the whole.
 #[derive(Clone, Default)]
 pub struct Digest {
     pub len: u64,
@@ -33,11 +33,11 @@ impl Digest {
     }
 }
 
-/// A digest of a rewritten text, without its white space, which servers trim where they repeat a text.
+/// A digest of a rewritten text without its white space, since servers trim that where they repeat a text.
 #[derive(Clone, Default, PartialEq)]
 pub struct SentDigest {
     all: Digest,
-    /// The thinking and the calls, which events that repeat the text leave out.
+    /// The thinking and the calls of the text. Events that repeat the text leave them out.
     extracted: Digest,
 }
 
@@ -46,7 +46,7 @@ impl SentDigest {
     pub fn add(&mut self, parts: &Parts) {
         for run in parts.runs() {
             let text = match parts.call_part(run) {
-                // The id is left out, because it may be made here from an id that the server writes differently elsewhere.
+                // The id of the call is left out: it may be made from the server's id, which can differ between events.
                 Some(CallPart::Begin { name, .. }) => name,
                 Some(CallPart::Arguments(text)) => text,
                 None => parts.text_of(run),
@@ -60,14 +60,14 @@ impl SentDigest {
         }
     }
 
-    /// Returns whether a text that becomes this has no thinking and no calls but those of a text that has become `other`.
+    /// Returns whether this output has no thinking and calls, or the same as `other`, so that only their content can differ.
     pub fn has_only_content_more_than(&self, other: &SentDigest) -> bool {
         self.extracted.len == 0 || self.extracted == other.extracted
     }
 }
 
-/// Passes on a text without its white space, in pieces. Each hash of a piece costs more than its bytes do, and a token has several
-/// words.
+/// Calls `take` with the text without its white space, in pieces of several words: each call of the hash function costs more
+/// than hashing the bytes of a word.
 fn words(text: &[u8], mut take: impl FnMut(&[u8])) {
     let mut piece = [0; 64];
     for part in text.chunks(piece.len()) {

@@ -1,4 +1,4 @@
-//! Writes a rewritten message: its start and its deltas, in the events of the server where they can carry it.
+//! Writes the start and the deltas of a rewritten message, in the server's events where these have the right kind.
 
 use std::mem;
 
@@ -13,7 +13,7 @@ use crate::sse::responses::fields::{Fields, Kind, Object, inside};
 use crate::sse::responses::outgoing::{Outgoing, write_index, write_text};
 
 impl Message {
-    /// Opens the message, and in it a text part, or room for the part of another kind with the index `content`.
+    /// Opens the message, and in it a text part, or a place for a part of another kind with the index `content`.
     pub fn open_message(
         &mut self,
         part: Option<usize>,
@@ -31,7 +31,7 @@ impl Message {
                 false => outgoing.places.insert(self.index),
             };
             self.pair_has = Pair::Message;
-            // Earlier parts of which nothing has become anything else may still come.
+            // Earlier parts without thinking or calls may still get text in this message.
             let is_left_out = |earlier: &TextPart| earlier.is_changed || earlier.state != PartState::Growing;
             let mut earlier = self.parts.iter().filter(|earlier| earlier.index < content);
             let is_first = self.pair == 1 && !earlier.any(is_left_out);
@@ -62,7 +62,7 @@ impl Message {
         Ok(())
     }
 
-    /// Writes the start of a part of the open message whose text is over, unless something was taken out of it.
+    /// Writes the held start of a part of the open message whose text is over, unless something was removed from the text.
     pub fn release_part_start(
         &mut self,
         part: usize,
@@ -77,7 +77,7 @@ impl Message {
         Ok(())
     }
 
-    /// Writes an event that was held, or again.
+    /// Writes an event of the server that was kept.
     fn replay(
         &self,
         raw: &[u8],
@@ -99,7 +99,7 @@ impl Message {
         self.pass(&event, &fields, content, outgoing, context)
     }
 
-    /// Writes an event of the server, whose changes may have been noted, with the place of the open message.
+    /// Writes an event of the server with the position of the open message and the changes noted so far.
     pub fn pass(
         &self,
         event: &EventPart<'_>,
@@ -146,7 +146,7 @@ impl Message {
         Ok(outgoing.open_reasoning(self.target(), context.out)?)
     }
 
-    /// Writes thinking: in the event of the server, if that carries it.
+    /// Writes thinking, in the server's event if there is a carrier.
     pub fn reasoning(
         &mut self,
         part: usize,
@@ -193,7 +193,7 @@ impl Message {
         Ok(outgoing.pass(event, fields, edits, Some(kind), context.out)?)
     }
 
-    /// Writes content: in the event of the server, if that carries it.
+    /// Writes content, in the server's event if there is a carrier.
     pub fn content(
         &mut self,
         part: usize,
@@ -228,7 +228,7 @@ impl Message {
         })?)
     }
 
-    /// Opens the item of a call. `number` distinguishes its id from another's.
+    /// Opens the item of a call. `number` makes its id unique.
     pub fn open_call(
         &mut self,
         part: usize,
@@ -246,14 +246,14 @@ impl Message {
         Ok(())
     }
 
-    /// Writes arguments of the call that is open, if one is.
+    /// Writes arguments of the open call, if a call is open.
     pub fn arguments(&mut self, text: &[u8], outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
         let OpenItem::Call { id, .. } = &self.open else { return Ok(()) };
         outgoing.arguments(self.place, id, text, context.out)?;
         Ok(self.keep(text, outgoing)?)
     }
 
-    /// Takes the text of a part that comes as a whole, and only so.
+    /// Notes the text of a part that arrives whole, without deltas.
     pub fn take_whole(
         &mut self,
         part: usize,

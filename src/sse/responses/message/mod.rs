@@ -1,5 +1,5 @@
-//! A message of the server, and the items that it has become. The start of an item is held until it is known that there is
-//! something to go into it, and each item is closed with all of its text.
+//! A message of the server, and the items that are sent for it. The start of an item is held until there is something to put
+//! into the item. When an item is closed, all of its text is repeated.
 
 mod close;
 mod digest;
@@ -17,32 +17,32 @@ use crate::sse::text::TextStream;
 pub use digest::SentDigest;
 pub use part::{PartState, TextConfig, TextPart};
 
-/// The most pieces of a response that are remembered. One with more is split anew where its text comes again.
+/// The most pieces of a message that are remembered. With more, the text is split anew where the server repeats it.
 const PIECES: usize = 4096;
 
 /// The most empty deltas that are held with the start of a part.
 const EMPTY: usize = 16;
 
-/// The kind of an item that text has gone to.
+/// The kind of an item with text of a message.
 #[derive(Clone, Copy, PartialEq)]
 pub enum ItemKind {
     Reasoning,
     Message,
-    /// Something other than text, which was sent unchanged.
+    /// A part other than text, which was sent unchanged.
     Verbatim,
-    /// A call, whose id got this number to be unique.
+    /// A call. The number makes its id unique.
     Call(u64),
 }
 
-/// A stretch of a part's text, and the item that it has gone to.
+/// A stretch of a part's text, and the item in which it was sent.
 pub struct Piece {
     pub kind: ItemKind,
     /// The index of the part in the server's message.
     pub part: u64,
     pub out: u64,
     pub pair: u64,
-    /// Its length in the text of the events. In another text that the server says for it, this need not be a place between
-    /// characters.
+    /// The length of the stretch in the text of the deltas. Where the server repeats the text differently, the stretch may end
+    /// inside a character.
     pub len: usize,
 }
 
@@ -54,32 +54,32 @@ pub struct Carrier<'a> {
     pub is_same: bool,
 }
 
-/// The item that a message has open.
+/// The open item of a message.
 #[derive(Default)]
 pub enum OpenItem {
     #[default]
     Nothing,
     Reasoning,
     Message,
-    /// A call with this id and name.
+    /// A call.
     Call {
         id: Vec<u8>,
         name: Vec<u8>,
     },
 }
 
-/// The place of a message among the items that are sent.
+/// Whether the server's place for a message among the items is used.
 #[derive(PartialEq)]
 enum Stage {
-    /// No item has gone to its own place.
+    /// The place is free.
     Reserved,
-    /// An item has, or its place was given up.
+    /// An item of the message has the place, or the place was given up.
     Placed,
-    /// It is over.
+    /// The message is over.
     Over,
 }
 
-/// The contents of a pair of items so far: at most one for thinking, and then a message.
+/// The contents of a pair of items so far. A pair is at most one reasoning item, and then a message.
 #[derive(PartialEq)]
 enum Pair {
     Nothing,
@@ -87,7 +87,7 @@ enum Pair {
     Message,
 }
 
-/// The text that is repeated when an item is closed, as much of it as is kept.
+/// The text that is repeated when an item is closed, as far as there was room to keep it.
 #[derive(Default)]
 struct Kept {
     text: Vec<u8>,
@@ -103,29 +103,29 @@ impl Kept {
 
 /// A message of the server.
 pub struct Message {
-    /// Its place, as the server says.
+    /// The server's index of the message.
     pub index: u64,
-    /// Its id, as it is in the JSON.
+    /// The message's id as JSON.
     pub id: Vec<u8>,
-    /// The event that began it.
+    /// The event that began the message.
     added: Vec<u8>,
-    /// The server had not sent that event when the first of its parts or texts came.
+    /// Whether a part or a text of the message arrived before that event.
     pub is_unannounced: bool,
     pub open: OpenItem,
-    /// The place of the item that is open, or was last.
+    /// The index of the open item, or of the item that was open last.
     pub place: u64,
-    /// The number of the reasoning item and of the message that may come after it.
+    /// The number of the current pair of a reasoning item and a message.
     pub pair: u64,
     pair_has: Pair,
     stage: Stage,
     /// The number of the server's parts that are not in the open message.
     left_out: u64,
-    /// The text of the part or item that is open.
+    /// The text of the open part or item.
     text: Kept,
-    /// The parts of the open message that are over, as JSON.
+    /// The finished parts of the open message, as JSON.
     done: Kept,
     pub parts: Vec<TextPart>,
-    /// The pieces that were sent. `None`: more than are remembered.
+    /// The pieces that were sent; `None` if there are more than are remembered.
     pub pieces: Option<Vec<Piece>>,
 }
 
@@ -160,7 +160,7 @@ impl Message {
         Ok(Some(message).filter(|message| !message.added.is_empty()))
     }
 
-    /// Announces a part whose first text has come, because the server has not.
+    /// Makes the start of a part whose first text has arrived, because the server has sent none.
     pub fn announce_part(&mut self, part: usize, outgoing: &mut Outgoing) -> memory::Result<()> {
         let content = self.parts[part].index;
         let added = outgoing.left_out("response.content_part.added", |out| {
@@ -179,7 +179,7 @@ impl Message {
         Target { out: self.place, id: &self.id, pair: self.pair }
     }
 
-    /// Holds the event that begins it. Returns whether there was room.
+    /// Holds the event that begins the message. Returns whether there was room.
     pub fn hold(&mut self, event: &EventPart<'_>, outgoing: &mut Outgoing) -> memory::Result<bool> {
         hold(&mut self.added, event, outgoing)
     }
@@ -201,24 +201,24 @@ impl Message {
         Ok(has_room)
     }
 
-    /// Returns the number of its bytes that are held back.
+    /// Returns the number of bytes of the message that are held back.
     pub fn held(&self) -> usize {
         let text: usize = self.parts.iter().filter_map(|part| part.text.as_ref()).map(TextStream::held).sum();
         let starts: usize = self.parts.iter().map(|part| part.added.len()).sum();
         text + if self.may_release_start() { self.added.len() + starts } else { 0 }
     }
 
-    /// Returns whether its start is held, and it is not known yet that something is taken out of its text.
+    /// Returns whether the start of the message is held, and nothing was removed from the text so far.
     pub fn may_release_start(&self) -> bool {
         self.holds_start() && !self.parts.iter().any(|part| part.is_changed)
     }
 
-    /// Returns whether its start is held, and nothing of it has been sent.
+    /// Returns whether the start of the message is held, and nothing of the message has been sent.
     pub fn holds_start(&self) -> bool {
         self.keeps_place() && matches!(self.open, OpenItem::Nothing) && self.pair_has != Pair::Reasoning
     }
 
-    /// Returns whether it is open, and its own place is still free.
+    /// Returns whether the message is open, and its place is still free.
     pub fn keeps_place(&self) -> bool {
         self.stage == Stage::Reserved
     }
@@ -227,7 +227,7 @@ impl Message {
         self.stage == Stage::Over
     }
 
-    /// Takes its own place, if that is still free. Returns whether it was.
+    /// Uses the message's place. Returns whether it was free.
     fn take_place(&mut self) -> bool {
         let is_free = self.keeps_place();
         if is_free {
@@ -236,14 +236,14 @@ impl Message {
         is_free
     }
 
-    /// Gives up its own place, which another item gets.
+    /// Gives up the message's place, if it is free, to another item.
     pub fn give_up_place(&mut self, outgoing: &mut Outgoing) {
         if self.take_place() {
             outgoing.places.leave_out();
         }
     }
 
-    /// Notes that text of a part has gone to the open item.
+    /// Notes that text of a part was sent in the open item.
     fn note(&mut self, kind: ItemKind, part: u64, len: usize, is_new: bool) -> memory::Result<()> {
         let (out, pair) = (self.place, self.pair);
         let Some(pieces) = &mut self.pieces else { return Ok(()) };
@@ -264,12 +264,12 @@ impl Message {
         Ok(())
     }
 
-    /// Counts `events` that lack text, if some was not kept.
+    /// Counts events that lack text, if the kept text is not complete.
     fn count_cut(&self, events: u64, outgoing: &mut Outgoing) {
         outgoing.truncated += if self.text.is_cut { events } else { 0 };
     }
 
-    /// Returns whether it was thinking, and no message has been sent for it.
+    /// Returns whether the message had thinking, and only reasoning items were sent for it.
     pub fn is_thinking_alone(&self) -> bool {
         self.pair_has == Pair::Reasoning || self.pair > 1 && self.pair_has == Pair::Nothing
     }
@@ -279,12 +279,12 @@ impl Message {
         self.pair_has = Pair::Nothing;
     }
 
-    /// Returns whether the item that is open is a message.
+    /// Returns whether the open item is a message.
     pub fn has_message_open(&self) -> bool {
         matches!(self.open, OpenItem::Message)
     }
 
-    /// Returns whether the start of this part is in the message that is open.
+    /// Returns whether the start of this part was sent in the open message.
     pub fn is_part_open(&self, part: usize) -> bool {
         self.has_message_open() && self.parts[part].is_open
     }
@@ -299,19 +299,19 @@ impl Message {
             .sum()
     }
 
-    /// Returns the text of the open part, and counts that some of it is missing in an event.
+    /// Returns the kept text of the open part. If some is missing, counts an event that lacks text.
     pub fn text_of_open(&self, outgoing: &mut Outgoing) -> &[u8] {
         self.count_cut(1, outgoing);
         &self.text.text
     }
 
-    /// Keeps the JSON of a part of the open message that is over.
+    /// Keeps the JSON of a finished part of the open message.
     pub fn keep_done(&mut self, json: &[u8], outgoing: &mut Outgoing) -> memory::Result<()> {
         self.done.is_cut |= !outgoing.keep_whole(&mut self.done.text, json)?;
         Ok(())
     }
 
-    /// Notes the changes of the item that repeats the open message, if the result for its text is not remembered.
+    /// Notes the changes of the item that repeats the open message, for a message with too many pieces to remember.
     pub fn put_done(&self, data: &[u8], item: &Object, edits: &mut Edits) -> memory::Result<()> {
         if let Some(id) = &item.id {
             put_string(edits, data, id, |out| self.target().write_id("", out))?;
@@ -327,7 +327,7 @@ impl Message {
         let is_open = self.is_part_open(part);
         self.parts[part].state = PartState::Over;
         if self.has_message_open() && !is_open {
-            // The parts after it move up.
+            // The indexes of later parts become lower.
             self.left_out += 1;
         }
         if is_open {
@@ -335,19 +335,19 @@ impl Message {
         }
     }
 
-    /// Notes that something other than text goes into the open message. An event of a text that is over is not.
+    /// Notes that a part other than text was sent in the open message. If the part `content` is text, nothing is noted.
     pub fn note_verbatim(&mut self, content: u64) -> memory::Result<()> {
         let is_text = self.parts.iter().any(|part| part.index == content);
         if is_text || self.has_verbatim(content) { Ok(()) } else { self.note(ItemKind::Verbatim, content, 0, true) }
     }
 
-    /// Returns whether something other than text has come of a part, as far as that is remembered.
+    /// Returns whether this part is other than text. Without remembered pieces, returns true.
     pub fn has_verbatim(&self, content: u64) -> bool {
         let is_it = |piece: &Piece| piece.kind == ItemKind::Verbatim && piece.part == content;
         self.pieces.as_ref().is_none_or(|pieces| pieces.iter().rev().any(is_it))
     }
 
-    /// Ends it. The data that is needed when its text is repeated stays.
+    /// Ends the message, and keeps the data that is needed when its text is repeated.
     pub fn end(&mut self, outgoing: &mut Outgoing) {
         outgoing.forget(&mut self.text.text);
         outgoing.forget(&mut self.done.text);

@@ -1,4 +1,4 @@
-//! A part of a message that has text.
+//! A text part of a message.
 
 use super::digest::{Digest, SentDigest};
 use crate::Error;
@@ -26,10 +26,10 @@ impl TextConfig {
     }
 }
 
-/// The stage of a part. No event leads to an earlier one.
+/// The stage of a part, which never returns to an earlier one.
 #[derive(Clone, Copy, PartialEq)]
 pub enum PartState {
-    /// Its text grows.
+    /// The part's text grows.
     Growing,
     /// The part's text is over.
     Ended,
@@ -37,30 +37,30 @@ pub enum PartState {
     Over,
 }
 
-/// A part of a message that has text.
+/// A text part of a message.
 pub struct TextPart {
-    /// Its index in the server's message.
+    /// The index of the part in the server's message.
     pub index: u64,
     pub config: TextConfig,
-    /// The event that began it, and the empty deltas after that.
+    /// The event that began the part, and the empty deltas after that event.
     pub added: Vec<u8>,
-    /// The server had not sent that event when the first text came.
+    /// Whether text of the part arrived before that event.
     pub is_unannounced: bool,
     pub empty: Vec<Vec<u8>>,
-    /// The stream that reads it. `None`: it is over, or passes.
+    /// The stream that reads the text; `None` if the text is over or is sent unchanged.
     pub text: Option<TextStream>,
-    /// All of its text that has arrived.
+    /// The digest of all text that has arrived.
     pub digest: Digest,
-    /// All output that its text has become.
+    /// The digest of everything sent for this text.
     pub sent: SentDigest,
     pub chars: u64,
-    /// The number of its characters in the open item.
+    /// The number of the text's characters in the open item.
     pub item_chars: u64,
     pub is_changed: bool,
     pub state: PartState,
-    /// Its start has been sent in the open item.
+    /// Whether the part's start was sent in the open item.
     pub is_open: bool,
-    /// The end of its text has gone out there too.
+    /// Whether the end of its text was sent in the open item.
     pub is_text_done: bool,
     pub has_logprobs: bool,
     /// The annotations of the open item.
@@ -91,17 +91,17 @@ impl TextPart {
         }
     }
 
-    /// Returns whether this whole text equals its pieces.
+    /// Returns whether this whole text equals the text that arrived in pieces.
     pub fn agrees(&self, said: &[u8]) -> bool {
         self.digest == Digest::of(said)
     }
 
-    /// Returns whether nothing of it is decided.
+    /// Returns whether all text of the part so far is held.
     pub fn holds_all(&self) -> bool {
         self.text.as_ref().is_some_and(|text| text.held() as u64 == self.digest.len)
     }
 
-    /// Takes note of text that has come.
+    /// Notes text that has arrived.
     pub fn take(&mut self, said: &[u8]) {
         self.digest.add(said);
         self.chars += chars(said);

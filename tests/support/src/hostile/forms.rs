@@ -1,5 +1,5 @@
-//! The forms of a dialect's calls: every table at every place where its calls may be, written by templates from the data of
-//! the file. `join` would refuse the values that matter here.
+//! The forms of a dialect's calls: every table at every place where its calls may be. Calls are written by templates from the
+//! data of the file, since `join` would refuse the values that matter here.
 
 use std::ops::Range;
 
@@ -10,15 +10,16 @@ use serde_json::Value;
 pub struct Form {
     pub table: CallTable,
     pub start: &'static str,
-    /// The text before a call. If the header names the call, the name is between the two.
+    /// The text before a call. If the header names the call, the name is between the two parts.
     front: [String; 2],
     back: String,
-    /// The front has the beginning of the first call.
+    /// Whether the front includes the beginning of the first call.
     is_begun: bool,
-    /// The content that may be before and after the whole.
+    /// The content before the region of calls, which may also have content after it.
     before: String,
     after: String,
-    /// The texts that end the calls here, those that begin one anywhere in the dialect, and markers that are dropped.
+    /// The texts that end the calls of this form, the texts that begin a call anywhere in the dialect, and markers that are
+    /// dropped.
     closers: Vec<String>,
     begins: Vec<String>,
     dropped: Vec<String>,
@@ -26,26 +27,27 @@ pub struct Form {
     skips: Vec<String>,
 }
 
-/// The choices that a form leaves. Of each choice the last ones are for some tables only.
+/// The choices within a form. Of each choice, the last values are only for some tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    /// The hostile value is the first of the two.
+    /// Whether the hostile value is the first of the two values.
     pub is_first: bool,
     shape: Shape,
-    /// Content is around the call.
+    /// Whether content is around the call.
     is_amid: bool,
-    /// A list of one call.
+    /// Whether the call is in a list.
     is_list: bool,
-    /// The framing around values is left out.
+    /// Whether the framing around values is left out.
     is_inline: bool,
-    /// The other value breaks the call.
+    /// Whether the other value breaks the call.
     is_broken: bool,
     name_end: usize,
-    /// Strings in quotes of this kind; values in CDATA; arguments as the text of a JSON string; an id.
+    /// The kind of quotes of strings; whether values are in CDATA, whether arguments are in a JSON string, and whether there is
+    /// an id.
     quote: usize,
 }
 
-/// Where the string is in its value.
+/// The place of the string in its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
     Text,
@@ -54,7 +56,7 @@ enum Shape {
 }
 
 impl Way {
-    /// Returns one of the ways. Any number is one.
+    /// Returns the way with this number. Any number is valid.
     pub fn new(mut number: usize) -> Way {
         let mut below = |bound: usize| {
             let choice = number % bound;
@@ -85,24 +87,24 @@ impl Shape {
     }
 }
 
-/// A call as it is written.
+/// A written call.
 pub struct Written {
     pub text: String,
-    /// The call alone, and each value as a table of `tags` has it.
+    /// The range of the call, and of each value in a table of `tags`.
     pub call: Range<usize>,
     pub values: Vec<Range<usize>>,
 }
 
-/// Why a form cannot hold a value.
+/// The reason why a form cannot hold a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// The text is an end of the value's own syntax.
+    /// The text has an end of the value's own syntax.
     Syntax,
-    /// The text begins or ends with the framing, which the call does not write.
+    /// The text begins or ends with the framing, which this call leaves out.
     Framing,
-    /// The text has the value's closer, and after it what follows a value.
+    /// The text has the value's closer, followed by text that may follow a value.
     Closer,
-    /// A line of the text begins with a key that the call lacks.
+    /// A line of the text begins with a key that the call does not have.
     Key,
 }
 
@@ -118,14 +120,14 @@ impl Form {
         forms
     }
 
-    /// Returns whether the call breaks before its hostile value: at a null, which is written as what no value can be.
+    /// Returns whether the call breaks before its hostile value, at a null, which is written in a form that is not a value.
     pub fn is_broken(&self, way: &Way) -> bool {
         way.is_broken && self.table.body != "tags" && way.quote != 1
     }
 
-    /// Returns the value that has a string in such a way.
+    /// Returns the value with this string for a way.
     pub fn value(&self, way: &Way, text: &str) -> Value {
-        // A literal with raw strings has objects only as its arguments are written.
+        // In literals with raw strings, objects can only be written if arguments are written like their members.
         let has_objects = self.table.raw_quote.is_empty() || self.table.assign == ":";
         match way.shape {
             Shape::Object if !has_objects => Shape::Array.of(text),
@@ -216,7 +218,7 @@ impl Form {
         if !table.id_begin.is_empty() && way.quote == 2 {
             text += &format!("{}123456789", table.id_begin);
         }
-        // Those that end a tag without content have no arguments.
+        // An end like `/>` has no arguments after it.
         let ends: Vec<&String> = table.name_end.iter().filter(|end| !end.ends_with("/>")).collect();
         if table.body == "literal" {
             text += &table.open;
@@ -294,10 +296,11 @@ impl Form {
         }
     }
 
-    /// Returns why the form cannot hold a hostile value, here written as `number` of the values; nothing if it can.
+    /// Returns the reasons why the form cannot hold a hostile value, which is the value with the index `number`; nothing if it
+    /// can.
     ///
-    /// `keys` are those that the call has when the value begins, its own included. `known` are those of the schema, if there
-    /// is one.
+    /// `keys` are the keys of the call up to this value, including its own. `known` are the keys of the schema, if there is
+    /// one.
     pub fn limits(
         &self,
         way: &Way,
@@ -322,7 +325,7 @@ impl Form {
             return limits;
         }
         if table.nested {
-            // Every marker begins with the mark, and every mark with a marker. Blanks are framing between elements.
+            // Every marker of elements begins with the mark, so the mark ends a text. Blanks are framing between elements.
             if ends_early(&table.mark) || hostile.trim().is_empty() {
                 limits.push(Limit::Syntax);
             }
@@ -352,8 +355,9 @@ impl Form {
             if self.ends_at(&written.text, at, value.end) {
                 limits.push(Limit::Closer);
             }
-            // A table that has framing finds the next key at the beginning of a line even if the closer before it is missing:
-            // one that the call lacks, and that the schema has, if there is one. Every table does so after a misspelt closer.
+            // With a table that has framing, a key at the beginning of a line ends a value without a closer, if the call does
+            // not have the key yet and the schema, if there is one, has it. After a misspelt closer, this holds for every
+            // table.
             let recovers =
                 !framing.after_open.is_empty() || self.is_misspelt_closer(&written.text[value.start..at], keys[number]);
             let is_line = recovers && written.text[..at].ends_with('\n');
@@ -368,8 +372,8 @@ impl Form {
         limits
     }
 
-    /// Returns whether a text may end a call: after that, another one that it quotes is one. The beginning of a call after the end of
-    /// a value ends the call too.
+    /// Returns whether a text may end a call, after which a quoted call is a real call. The beginning of a call after the end
+    /// of a value ends the call too.
     pub fn may_end(&self, text: &str) -> bool {
         let ends = [&self.table.end, &self.table.close].into_iter().chain(&self.closers);
         let value_end = self.table.value[1].as_str();
@@ -379,8 +383,9 @@ impl Form {
                 && text.split(value_end).skip(1).any(|after| begins_after(after.trim_start_matches(BLANKS)))
     }
 
-    /// Returns whether a closer in a string of a broken call counts: what may follow it comes after at most 64 blanks. A string of
-    /// such a call ends with its line, and after that each closer counts, the call's own bracket too.
+    /// Returns whether a closer in a string of a broken call counts, because text that may follow it comes after at most 64
+    /// blanks. A string of such a call ends at the end of its line; after that each closer counts, and the call's own bracket
+    /// too.
     pub fn ends_broken(&self, way: &Way, text: &str) -> bool {
         let written =
             if self.table.body == "literal" { self.literal(way, &text.into()) } else { json(&[("", text.into())]) };
@@ -399,8 +404,8 @@ impl Form {
                 .any(|at| follows(&written[at..]))
     }
 
-    /// Returns whether the value's closer is here, and after at most 64 blanks a key, the end of the call, or another call. A
-    /// closer at the value's very end is followed by the value's own closer, as one that is written twice.
+    /// Returns whether the value's closer is at `at`, followed after at most 64 blanks by a key, the end of the call, or
+    /// another call. A closer at the very end of the value is followed by the real closer, like a repeated closer.
     fn ends_at(&self, text: &str, at: usize, end: usize) -> bool {
         let table = &self.table;
         let Some(rest) = text[at..].strip_prefix(&table.value[1]) else { return false };
@@ -408,7 +413,7 @@ impl Form {
         let after = &rest[blanks..];
         let ends = || [&table.end].into_iter().chain(&self.closers).chain(&self.begins).filter(|end| !end.is_empty());
         let is_end = |after: &str| ends().any(|end| after.starts_with(end.as_str())) || text.len() - after.len() >= end;
-        // Framing between calls may come before the next.
+        // Framing between calls may precede the next call.
         let mut skipped =
             self.skips.iter().filter_map(|skip| Some(after.strip_prefix(skip)?.trim_start_matches(BLANKS)));
         blanks <= 64
@@ -427,7 +432,7 @@ impl Form {
         stem.is_some_and(is_stem) || text.ends_with(&format!("</{key}>"))
     }
 
-    /// Returns the key at the beginning of the text, if one of these bytes is there, with all of the text before its value.
+    /// Returns the key of allowed bytes at the beginning of the text, if all of the text before its value follows.
     fn key_at<'t>(&self, text: &'t str, may_have: impl Fn(u8) -> bool, most: usize) -> Option<&'t str> {
         let table = &self.table;
         let rest = text.strip_prefix(&table.key[0])?;

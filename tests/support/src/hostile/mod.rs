@@ -1,6 +1,6 @@
-//! The property that a value is only a value: whatever string it holds, the call has the same name and the same other
-//! arguments, and no other call is reported. `forms` writes the calls and says what each form cannot hold, `texts` makes the
-//! strings; here the written call is read as a client gets it, and compared.
+//! Tests the property that a value is only a value: whatever string it holds, the call has the same name and the same other
+//! arguments, and no other call is reported. `forms` writes the calls and knows which values each form cannot hold, and `texts`
+//! makes the strings. Here the written call is read like for a client, and compared.
 
 mod forms;
 mod texts;
@@ -16,10 +16,10 @@ use forms::Limit;
 pub use forms::{Form, Way};
 pub use texts::Texts;
 
-/// The tool that is called, and what its other argument is.
+/// The tool that is called, and the value of its other argument.
 const NAME: &str = "f";
 const PLAIN: &str = "plain";
-/// The keys of the tool. A call has the first two.
+/// The keys of the tool. Calls have the first two.
 const KNOWN: [&str; 3] = ["a", "b", "c"];
 
 /// A dialect with all forms of its calls.
@@ -51,13 +51,13 @@ pub struct Trial {
     pub hostile: String,
 }
 
-/// The change that a value has made, in a word, and the call with all that was read.
+/// The change that a value has caused, in a word, and the call with everything that was read.
 pub struct Fault {
     pub kind: &'static str,
     pub shown: String,
 }
 
-/// How a text is cut.
+/// The ways to cut a text.
 #[derive(Clone, Copy)]
 pub enum Cuts<'c> {
     /// In two at every place.
@@ -134,7 +134,7 @@ impl Trial {
         }
     }
 
-    /// Returns what the value has changed, of a value that the form can hold.
+    /// Returns the change that the value has caused, for a value that the form can hold.
     fn changed(&self, told: &[Call], names: &[&str], hostile: &Value) -> Option<&'static str> {
         let Some(call) = told.first() else { return Some("no call") };
         if told.len() > 1 {
@@ -161,8 +161,8 @@ impl Trial {
         call.is_repaired.then_some("repaired")
     }
 
-    /// Returns what acts and may not, in a call that breaks or of a value that the form cannot hold: after the end of the value
-    /// and of the call, a call that is quoted is one.
+    /// Returns a forbidden effect of a value in a call that breaks, or of a value that the form cannot hold. After the end of
+    /// the value and the call, a quoted call may be a real call.
     fn changed_beyond(&self, told: &[Call], form: &Form, limits: &[Limit]) -> Option<&'static str> {
         let quotes = limits.contains(&Limit::Closer)
             || limits.contains(&Limit::Syntax) && form.may_end(&self.hostile)
@@ -174,7 +174,8 @@ impl Trial {
     }
 }
 
-/// Returns whether this is the value for a reader that does not know its type: a text may be JSON, and JSON a text.
+/// Returns whether both are the same value for a reader that does not know the type: a text may be read as JSON, and JSON as a
+/// text.
 fn is_untyped(told: &Value, value: &Value) -> bool {
     match (told, value) {
         (Value::Object(told), Value::Object(value)) if told.keys().eq(value.keys()) => {
@@ -190,7 +191,7 @@ fn is_untyped(told: &Value, value: &Value) -> bool {
     }
 }
 
-/// Returns the keys of a JSON object, those that are there twice too.
+/// Returns the keys of a JSON object, including repeated ones.
 fn keys(object: &str) -> Vec<&str> {
     let (mut keys, mut depth, mut begin, mut is_escaped) = (Vec::new(), 0, None, false);
     for (at, byte) in object.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! Hostile strings: texts that a value may quote, made of all that could end it or begin another call.
+//! Makes hostile strings: texts that a value may quote, made from everything that could end the value or begin another call.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,13 @@ pub struct Texts {
     markers: Vec<String>,
     /// Markers of other dialects.
     others: Vec<String>,
-    /// Ends of values with what may follow.
+    /// Ends of values, with text that may follow them.
     ends: Vec<String>,
 }
 
-/// The tool that quoted calls have.
+/// The tool of quoted calls.
 pub const QUOTED: &str = "rm";
-/// The keys that a quote may have: both of the call, one that its schema has and it lacks, one that nobody knows, and one that
-/// is not plain.
+/// The keys in quotations: both keys of the call, one that only the schema has, unknown ones, and one that is not plain.
 const KEYS: [&str; 6] = ["a", "b", "c", "zz", "p", "a b"];
 const BLANKS: [&str; 5] = ["", "", "\n", " ", "\n\n  "];
 const PLAIN: [&str; 36] = [
@@ -135,7 +134,7 @@ impl Texts {
     }
 }
 
-/// Returns a key as a table has it, perhaps with its value and closer.
+/// Returns a key in the form of a table, perhaps with its value and closer.
 fn quoted_key(table: &CallTable, random: &mut Random) -> String {
     let key = *random.pick(&KEYS);
     let mut text = match table.body.as_str() {
