@@ -82,6 +82,7 @@ const KNOWN: &[(&str, &[&str])] = &[
             "zai-org_GLM-4.5-Air-Q4_K_M.gguf",
         ],
     ),
+    ("glm-4.1v", &["zai-org/GLM-4.1V-9B-Thinking", "glm-4.1v-thinking-flashx"]),
     ("glm-4.7", &["zai-org/GLM-4.7", "zai-org/GLM-4.7-Flash", "zai-org/GLM-5", "z-ai/glm-5.1", "glm-4.7:cloud"]),
     ("granite-3.2", &["ibm-granite/granite-3.2-8b-instruct", "granite3.2:2b"]),
     (
@@ -118,6 +119,7 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("hyperclova-x", &["naver-hyperclovax/HyperCLOVAX-SEED-Think-14B"]),
     ("inkling", &["thinkingmachines/Inkling"]),
     ("k2-horizon", &["IFM/K2-Horizon-70B"]),
+    ("kat-v1", &["Kwaipilot/KAT-V1-40B", "aquif-ai/aquif-3.6-8B"]),
     (
         "kimi-k2",
         &[
@@ -392,6 +394,8 @@ const UNKNOWN: &[&str] = &[
     "step-3-9-flash",
     "olmo-3.2-32b-think",
     "lfm2",
+    "zai-org/GLM-4.1V-9B-Base",
+    "Kwaipilot/KAT-V2",
     "myqwen3",
     "qwen30",
 ];
