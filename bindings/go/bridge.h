@@ -16,8 +16,8 @@ enum { ASIDE_GO_TEXT = 64 };
 typedef struct aside_go {
     aside_scanner *scanner;
     uint64_t offset; /* of the next byte to be fed */
-    /* A chunk that consists of these bytes only is text of that channel, and Go does not feed it. The set is empty if every
-     * chunk must be fed. passed counts the bytes that the scanner does not know of yet. */
+    /* The bytes that Go need not feed: a chunk of these bytes only is text of that channel. The set is empty if every chunk
+     * must be fed. passed counts the bytes that the scanner does not know of yet. */
     uint64_t quiet[4];
     uint64_t passed;
     uint8_t last; /* the last one of those */
@@ -35,7 +35,7 @@ static inline void aside_go_free(aside_go *go)
     free(go);
 }
 
-/* Updates the bytes that may pass without a feed. */
+/* Updates the set of bytes that Go need not feed. */
 static inline void aside_go_look(aside_go *go)
 {
     int32_t channel = aside_scanner_quiet(go->scanner, go->quiet);
@@ -56,7 +56,7 @@ static inline aside_scanner *aside_go_synced(aside_go *go)
     return go->scanner;
 }
 
-/* Notes the state of the scanner after a call that may have changed it. */
+/* Copies the scanner's state after a call that may have changed it. */
 static inline void aside_go_note(aside_go *go)
 {
     aside_go_look(go);

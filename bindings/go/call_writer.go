@@ -11,27 +11,27 @@ type CallWriterOptions struct {
 	// of the arguments. nil: every call is emitted. A gateway that serves requests without tools passes `[]`, so that no call is
 	// emitted.
 	Tools []byte
-	// IDPrefix begins the ids of calls that the model gave none; the Index of the call follows. Empty: "call_".
+	// IDPrefix begins the id of a call to which the model gave no id; the Index of the call follows. Empty: "call_".
 	IDPrefix string
 	// MaxHeld is the largest number of bytes of a call that may be held because they cannot be sent yet: arguments until the name
 	// has come, a value until its type is known. 0: 1 MiB.
 	MaxHeld uint64
-	// MaxTools is the largest number of bytes of Tools that are read; a longer list is an error. Reading it may take some 40 times
-	// as much. 0: 4 MiB.
+	// MaxTools is the largest number of bytes of Tools that are read; a longer list is an error. Reading a list may take some 40
+	// times as much memory. 0: 4 MiB.
 	MaxTools uint64
 
 	// NotWhole says which part of a call is sent before the call is whole. At most MaxHeld bytes are held for it.
 	NotWhole NotWhole
-	// UnknownTool is the treatment of a call of a tool that is not in Tools. [UnknownToolText] and [UnknownToolDrop] are the same
-	// for a writer, which has no text: the call has no delta.
+	// UnknownTool is the treatment of a call of a tool that is not in Tools. For a call writer, which writes no text,
+	// [UnknownToolText] and [UnknownToolDrop] are the same: the call has no delta.
 	UnknownTool UnknownTool
 	// ImpliedEnd says whether the end of a text that has ended by itself ([CauseEnded]) may end a call.
 	ImpliedEnd ImpliedEnd
 	// MaxCalls is the largest number of calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
 	MaxCalls uint64
-	// RepairArguments mends arguments that can mean only one thing; the last delta of such a call is Repaired. In JSON, a backslash
-	// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
-	// string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
+	// RepairArguments mends arguments that can mean only one thing; the last delta of such a call is Repaired. In JSON, a
+	// backslash that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
+	// string that contains it as JSON is decoded, and a Python literal between markers becomes JSON.
 	RepairArguments bool
 }
 
@@ -98,7 +98,7 @@ func (w *CallWriter) Close() error {
 
 // Feed takes the next event of the stream. It returns a delta if a part of a call can be sent now; otherwise nil. Events that
 // belong to no call change nothing. A call that is not emitted, because Tools does not have it or because it was cut before its
-// arguments, has no delta; any other has a last one.
+// arguments, has no delta; every emitted call has a last delta.
 func (w *CallWriter) Feed(event Event) (*CallDelta, error) {
 	if err := w.enter(); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (w *CallWriter) Reset() error {
 	return w.reset()
 }
 
-// enter begins a call, as that of a scanner.
+// enter begins a call, as Scanner.enter does.
 func (w *CallWriter) enter() error {
 	if w == nil {
 		return errNil

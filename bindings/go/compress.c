@@ -1,7 +1,8 @@
-/* Passes the callbacks of filters and caches on to Go. A handle travels as an integer: Go must never see it as a pointer. */
+/* Passes the callbacks of filters and caches on to Go. A handle is passed as an integer: Go must never see it as a pointer. */
 #include "_cgo_export.h"
 
-/* The handle of the call that this thread is inside of. Errors of callbacks are kept there, not written into the reply. */
+/* The handle of the compressor's call that this thread runs. Errors of callbacks are stored in that call, and not in the reply.
+ * */
 static _Thread_local uintptr_t inside;
 
 uintptr_t aside_go_inside(uintptr_t call)

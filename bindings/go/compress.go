@@ -21,8 +21,7 @@ func MinCompressible() int { return int(C.aside_min_compressible()) }
 // MinBudget returns the smallest budget of a compressor, in bytes. Unstable.
 func MinBudget() int { return int(C.aside_min_budget()) }
 
-// CompressorOptions are the options of a compressor. Filters run in the order of these fields, and caches are asked in that
-// order.
+// CompressorOptions are the options of a compressor. Filters run, and caches are asked, in the order of these fields.
 type CompressorOptions struct {
 	Bare       bool     // leave out the built-in filters
 	Without    []string // ids of built-in filters to leave out; an unknown id is ErrUnknown. Unstable
@@ -217,9 +216,9 @@ func (i *Invocation) c(pin *runtime.Pinner) *C.aside_invocation {
 	}
 }
 
-// Compress shortens the parts of one tool's result and returns them with a report. A nil part means one that is not text and is
-// skipped. In the result, an unchanged part is the slice that came in, a changed one belongs to the caller, and a part that is
-// left out because another says the same is nil.
+// Compress shortens the parts of one tool's result and returns them with a report. A nil part is not text, and is skipped. In
+// the result, an unchanged part is the caller's slice, a changed part is new and belongs to the caller, and a part that is left
+// out because another part says the same is nil.
 //
 // A filter or cache that fails is listed in the report; that is not an error of the call. Errors are [ErrOption] for an input
 // that is not JSON, [ErrBusy] inside a callback of the same compressor, [ErrClosed] and [ErrMemory].

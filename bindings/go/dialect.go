@@ -128,8 +128,8 @@ func (d *Dialect) Name() string {
 	return d.name()
 }
 
-// Start returns the start of a stream of this dialect if the options do not say otherwise. A dialect from [FindForModel] has the
-// start of that model. Start returns [StartDefault] once the dialect is closed.
+// Start returns the start of a stream of this dialect if the options name no start. A dialect from [FindForModel] has the start
+// of that model. Start returns [StartDefault] once the dialect is closed.
 func (d *Dialect) Start() Start {
 	if d.enter() != nil {
 		return StartDefault
@@ -181,13 +181,14 @@ type ToolTrigger struct {
 	ValueBegin string        // the text before a value
 	ValueEnd   string        // the text after a value
 
-	// Preserved are tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot
-	// be read.
+	// Preserved are the tags in these texts. A tag that is a special token of the model must be left in the model's text, or the
+	// call cannot be read.
 	Preserved []string
 }
 
 // ToolTriggers returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file;
-// the first is its usual form. It returns none if the dialect has no such tables. It is unstable: it may change in any version.
+// the first is the model's usual form. It returns none if the dialect has no such table. It is unstable: it may change in any
+// version.
 func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
 	if err := d.enter(); err != nil {
 		return nil, err

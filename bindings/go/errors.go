@@ -37,7 +37,7 @@ const (
 	ErrJoin Status = errorJoin
 	// ErrFilter means that a text is not a filter file, or the filter fails its own tests. The message names the line and the key.
 	ErrFilter Status = errorFilter
-	// ErrOriginal means that a text is not the one that a report describes.
+	// ErrOriginal means that a text is not the original that a report describes.
 	ErrOriginal Status = errorOriginal
 	// ErrDefect means that the library caught a defect in itself. The object keeps this error; it can only be closed.
 	ErrDefect Status = errorPanic

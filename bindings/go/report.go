@@ -15,7 +15,7 @@ import (
 // goroutines may use one at once.
 type Report struct {
 	Before, After int // length of the text parts in bytes, banners included
-	// The same in UTF-16 code units, as a banner has them.
+	// The lengths Before and After in UTF-16 code units, as in a banner.
 	BeforeUnits, AfterUnits int
 	Filters                 []string // the filters that changed something, in the order of their first change
 	Failed                  []Failed // filters and caches that failed and were passed over. Unstable
@@ -73,8 +73,8 @@ type Stretch struct {
 	Filter     string // the filter that changed it; "" for what was kept
 }
 
-// newReport reads a report and takes ownership of c. failed has the errors of callbacks in Go, of which the library knows only
-// the text.
+// newReport reads a report and takes ownership of c. failed are the errors of callbacks in Go: the library has only their
+// texts.
 func newReport(c *C.aside_compressed, failed []Failed) *Report {
 	raw := C.aside_report{size: C.sizeof_aside_report}
 	C.aside_compressed_report(c, &raw)
@@ -120,8 +120,8 @@ func newReport(c *C.aside_compressed, failed []Failed) *Report {
 }
 
 // Slice returns the bytes from start to end of a part's original, so that omitted text can be shown after all. original is the
-// unchanged text of that part; the result is a slice of it. Another text, or a part that no filter changed, is [ErrOriginal]; a
-// range outside the text is [ErrRange]. Unstable.
+// unchanged text of that part; the result is a slice of it. The error is [ErrOriginal] for a different text and for a part that
+// no filter changed, and [ErrRange] for a range outside the text. Unstable.
 func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error) {
 	switch {
 	case r == nil:

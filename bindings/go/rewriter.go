@@ -15,15 +15,15 @@ type RewriterOptions struct {
 	// StrayClose is the treatment of a closer of the thinking without an opener, after content, in the text of each choice. It
 	// applies to every stream, whatever its start and dialect.
 	StrayClose StrayClose
-	// LeadingTags is the reading of a tag think, thinking or thought at the beginning of each choice's text, where it is not the
-	// dialect's own.
+	// LeadingTags is the reading of a tag think, thinking or thought at the beginning of each choice's text, if it is not the
+	// dialect's own tag.
 	LeadingTags LeadingTags
 
-	// Calls makes tool_calls of the calls that the model writes as text, if the dialect says how they are written. A choice in
-	// which the server does so itself is left alone from then on.
+	// Calls makes tool_calls of the calls that the model writes as text, if the dialect says how they are written. A choice is
+	// left alone from the first call that the server itself has made.
 	Calls bool
-	// Tools is the request's tools as JSON, as for a [CallWriter]: calls of others stay in the text. nil: every call is emitted.
-	// A gateway that serves requests without tools passes `[]`.
+	// Tools is the request's tools as JSON, as for a [CallWriter]: calls of other tools stay in the text. nil: every call is
+	// emitted. A gateway that serves requests without tools passes `[]`.
 	Tools []byte
 	// CallsInThinking is the treatment of a tool call that begins inside the thinking.
 	CallsInThinking CallsInThinking
@@ -31,7 +31,7 @@ type RewriterOptions struct {
 	// for the client. 0: 1 MiB.
 	MaxHeld uint64
 
-	// Formats are the formats of answers that are read; those of others pass unchanged. 0: [FormatAll].
+	// Formats are the formats of the answers that are read; an answer of another format is returned unchanged. 0: [FormatAll].
 	Formats Formats
 	// ResponsesAs is the form of the thinking in the items of OpenAI Responses.
 	ResponsesAs ResponsesAs
@@ -40,23 +40,23 @@ type RewriterOptions struct {
 	Repair bool
 	// PromoteEmpty sends the thinking again as content if an answer ends by itself and has neither content nor a call.
 	PromoteEmpty bool
-	// Merge writes one chunk for each that came, the thinking before the content, for clients that count them. It applies to chat
-	// completions, completions and Ollama's lines, and where Repair or Normalise would make two.
+	// Merge writes one chunk for each chunk of the server, the thinking before the content, for clients that count chunks. It
+	// applies to chat completions, completions and Ollama's lines, also where Repair or Normalise would make two.
 	Merge bool
 
-	// Normalise is the shapes of servers' answers of which one is made: [ShapeAll], or some. 0: none.
+	// Normalise is the set of differences between servers' answers that are removed: [ShapeAll], or some. 0: none.
 	Normalise Shapes
-	// Thinking says whether the thinking is sent; for a request there is [RequestThinking].
+	// Thinking says whether the thinking is sent; [RequestThinking] returns what a request wants.
 	Thinking Thinking
-	// Label labels the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
-	// rid of them.
+	// Label labels the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that they can
+	// be removed from a history.
 	Label bool
 	// Comments is the treatment of comments in a stream of events, for clients that fail on them.
 	Comments Comments
 
-	// KeepGuessed leaves thinking that is only guessed to be some as it is. Without it, if an answer ends by itself in the
-	// thinking in which the dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content,
-	// and a body as content alone.
+	// KeepGuessed leaves guessed thinking unchanged. Otherwise, if an answer ends by itself in the thinking in which the dialect
+	// guessed it to start, and nothing has confirmed that guess, a stream repeats the text as content, and a body has it as
+	// content alone.
 	KeepGuessed bool
 
 	// MaxTools is the largest number of bytes of Tools, and of UseTools' argument, that are read; a longer list is an error.
@@ -95,15 +95,15 @@ type Stats struct {
 	ContentBytes  uint64 // bytes of text that were sent as content
 	Held          uint64 // bytes of text and of an unfinished event that Finish would send now
 	SplitByServer uint64 // texts whose thinking the server splits itself
-	// Encoded reports whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is
-	// not UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first.
+	// Encoded reports whether the stream is returned unread because its first bytes are not text: it is compressed, or its
+	// encoding is not UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first.
 	Encoded bool
 	Calls   uint64 // tool calls of the text that were sent as calls, without those that a server sends itself
 }
 
 // Rewriter reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the
-// thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. Anything
-// that it cannot read passes unchanged. [Wants] returns which answers are for it.
+// thinking moved out of the content to where the format has it, and with RewriterOptions.Calls the tool calls too. It returns
+// anything that it cannot read unchanged. [Wants] reports which answers are for a rewriter.
 //
 // One call at a time may use a rewriter. A second one returns [ErrBusy] and changes nothing.
 type Rewriter struct {
@@ -151,10 +151,10 @@ func (w *Rewriter) Close() error {
 	return nil
 }
 
-// UseDialect sets the dialect of the next stream and the span that is open at the first byte of each choice's text, before the
-// first byte. With nil the dialect stays the rewriter's own, so that one rewriter serves a model with thinking on and off; with
-// [StartDefault] the dialect decides where the stream starts. The results of [FindForTemplate] can be passed to it. Finish and
-// Reset restore the rewriter's own dialect and start.
+// UseDialect sets, before the first byte of the next stream, its dialect and the span that is open at the first byte of each
+// choice's text. With nil the dialect stays the rewriter's own, so that one rewriter serves a model with thinking on and off;
+// with [StartDefault] the dialect decides where the stream starts. The results of [FindForTemplate] can be passed to it. Finish
+// and Reset restore the rewriter's own dialect and start.
 //
 // The dialect may be closed after the call. Errors are those of [NewRewriter], and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
@@ -168,8 +168,8 @@ func (w *Rewriter) UseDialect(d *Dialect, start Start) error {
 	return w.do(func() error { return w.useDialect(d, start) })
 }
 
-// UseTools sets the tools of the next stream's request, before its first byte, as RewriterOptions.Tools. For a rewriter that
-// serves one request after another. Finish and Reset restore the rewriter's own tools.
+// UseTools sets the tools of the next stream's request, before its first byte, as RewriterOptions.Tools. It is for a rewriter
+// that serves one request after another. Finish and Reset restore the rewriter's own tools.
 //
 // The error is [ErrOption] for tools that cannot be read, and says where, and [ErrOrder] if the stream has begun.
 func (w *Rewriter) UseTools(tools []byte) error {

@@ -126,7 +126,7 @@ type scannerState struct {
 	attribute   Attribute
 	tokens      []C.aside_token // the tokens given to FeedTokens, for C
 	// The number of tokens that begin before the next event. The first event of a stream never takes the shortcut of Feed, so that
-	// this number begins anew with it.
+	// the number begins anew with each stream.
 	firstToken uint64
 
 	// The buffer of All, the part of it that is not fed yet, and the reader's error after that part.

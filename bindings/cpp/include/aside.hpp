@@ -507,14 +507,14 @@ inline const char *last_error() noexcept { return aside_last_error(); }
 /// Returns the status that belongs to last_error(): why a try_ function returned something empty.
 inline Status last_status() noexcept { return static_cast<Status>(aside_last_status()); }
 
-/// Returns the version of the library that runs; ASIDE_VERSION is that of the header.
+/// Returns the version of the library that runs; ASIDE_VERSION is the header's version.
 inline const char *version() noexcept { return aside_version(); }
 
-/// Returns the version of the binary interface that the library has. A program fits it if this is ASIDE_ABI_VERSION.
+/// Returns the version of the library's binary interface. A program fits the library if the version is ASIDE_ABI_VERSION.
 inline std::uint32_t abi_version() noexcept { return aside_abi_version(); }
 
 #if ASIDE_HAS_EXCEPTIONS
-/// The exception of functions without try_. what() is the message of the failure.
+/// The exception that functions without try_ throw. what() is the message of the failure.
 class Error : public std::runtime_error {
 public:
     Error(Status status, const char *message) : std::runtime_error(message), status_(status) {}
@@ -530,7 +530,7 @@ private:
 // Events
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Returns the name of a channel, as dialect files write it; empty for one that this header does not know.
+/// Returns the name of a channel, as dialect files write it; empty for a channel that this header does not know.
 constexpr std::string_view name(Channel channel) noexcept
 {
     switch (channel) {
@@ -542,7 +542,7 @@ constexpr std::string_view name(Channel channel) noexcept
     return {};
 }
 
-/// A place in a marker: counted from the marker's first byte.
+/// A place in a marker, counted from the marker's first byte.
 struct Place {
     std::uint32_t at;
     std::uint32_t len;
@@ -563,22 +563,23 @@ struct Event {
     std::string_view value; ///< of an attribute, decoded
     Place raw_name;         ///< of an attribute: the range of the name in the marker; len 0 where it has none there
     Place raw_value;        ///< of an attribute: the range of the value in the marker, not decoded
-    /// The number of tokens that begin inside the bytes, of those that were fed with feed_tokens(). A token that begins in one
-    /// event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
+    /// The number of tokens of feed_tokens() that begin inside the bytes. A token that begins in one event and ends in another
+    /// belongs to the first, so that each token with bytes is in exactly one event.
     std::uint32_t tokens;
     std::uint64_t first_token; ///< how many tokens of the stream begin before the event
     bool is_repaired; ///< of the end of a value: it ended without its closer; of the end of a call: a value of it did
 
-    /// Returns whether it is text of this channel.
+    /// Returns whether the event is text of this channel.
     constexpr bool is_text(Channel of) const noexcept { return kind == Kind::text && channel == of; }
 };
 
-/// The result of a callable: whether the feed continues. It always does if the callable returns nothing.
+/// The result of a callable: whether the feed continues. After a callable that returns nothing, it always does.
 enum class Flow : std::int32_t { go_on = 0, pause = 1 };
 
 namespace detail {
 
-/// Returns the message of a call that has failed. last_error() may be that of an earlier call, which explains why an object is empty.
+/// Returns the message of a call that has failed. If it failed because an object is empty, last_error() may be the message of
+/// the earlier call that returned the empty object.
 inline const char *reason(Status status) noexcept
 {
     if (status == Status::null)
@@ -594,7 +595,7 @@ inline Status check(Status status)
     return status;
 }
 
-/// Returns an object, or throws if it is empty.
+/// Returns an object, or throws Error if the object is empty.
 template <class T>
 T check(T made)
 {
@@ -708,10 +709,10 @@ inline constexpr bool throws_nothing = std::is_nothrow_invocable_v<std::remove_r
 struct TemplateMatch;
 struct ToolTrigger;
 
-/// The byte sequences that are markers, and their effect. Never changes; any number of threads may use one.
+/// The byte sequences that are markers, and their effect. A dialect never changes; any number of threads may use it.
 class Dialect {
 public:
-    /// Makes an empty one.
+    /// Makes an empty object, which owns nothing.
     Dialect() noexcept = default;
 
     /// Finds a built-in dialect by its name or an alias; empty if there is none (Status::unknown, and the message names
@@ -723,19 +724,19 @@ public:
     }
 
     /// Finds the built-in dialect that a model writes, by the model's name: on a hub, in a registry or an interface, or a
-    /// file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`). It starts as this model does: see
-    /// start(). Empty if none is known for the model, or several fit equally well (Status::unknown). The message then names
-    /// those, or the nearest known models with their dialects, or says that the model is known to write no thinking in its
-    /// text.
+    /// file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`). Its start() is this model's. Empty if no
+    /// dialect is known for the model, or several fit equally well (Status::unknown). The message then names the dialects that
+    /// fit, or the nearest known models with their dialects, or says that the model is known to write no thinking in its text.
     static Dialect try_find_for_model(std::string_view model) noexcept
     {
         ASIDE_VERSION_SYMBOL();
         return Dialect(aside_dialect_find_for_model(model.data(), model.size()));
     }
 
-    /// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes: it is
-    /// read and never rendered. Empty if it has the markers of none, or one that the nearest dialect lacks (Status::unknown), and if
-    /// several dialects fit equally well (Status::ambiguous, and the message names them). `*match` is written if at least one fits.
+    /// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that the template writes:
+    /// it is read and never rendered. Empty if the template has no dialect's markers, or a marker that the nearest dialect
+    /// lacks (Status::unknown), and if several dialects fit equally well (Status::ambiguous, and the message names them).
+    /// `*match` is written if at least one dialect fits.
     static Dialect try_find_for_template(std::string_view text, TemplateMatch *match = nullptr) noexcept;
 
     /// Makes a dialect from the text of a dialect file (TOML, UTF-8); empty if it has an error (Status::dialect, and the
@@ -746,8 +747,8 @@ public:
         return Dialect(aside_dialect_load(toml.data(), toml.size()));
     }
 
-    /// Makes a dialect from a response template (JSON, UTF-8): the one of a `tokenizer_config.json`, or that file; empty if a part
-    /// of it is not read (Status::dialect, and the message names the part and its pattern).
+    /// Makes a dialect from a response template (JSON, UTF-8): the `response_template` of a `tokenizer_config.json`, or all of
+    /// that file; empty if a part of it cannot be read (Status::dialect, and the message names the part and its pattern).
     static Dialect try_from_response_template(std::string_view json) noexcept
     {
         ASIDE_VERSION_SYMBOL();
@@ -755,9 +756,9 @@ public:
     }
 
     /// Loads built-in dialects, so that finding them later allocates nothing: a host calls it once, before it serves. `names`
-    /// has names or aliases with blanks between them (`"qwen3 harmony"`); without any, all are loaded. Status::unknown if
-    /// one is not known (the message names the nearest ones); those before it are loaded. If memory runs out while they are
-    /// loaded, the process ends.
+    /// has names or aliases with blanks between them (`"qwen3 harmony"`); if it is empty, all dialects are loaded.
+    /// Status::unknown if a name is not known (the message lists the nearest names); the dialects before it are loaded. If
+    /// memory runs out while they are loaded, the process ends.
     static Status try_preload(std::string_view names = {}) noexcept
     {
         ASIDE_VERSION_SYMBOL();
@@ -787,7 +788,7 @@ public:
     static Dialect from_response_template(std::string_view json) { return detail::check(try_from_response_template(json)); }
 #endif
 
-    /// Returns its name; empty for an empty dialect. Valid as long as the dialect.
+    /// Returns the dialect's name; empty for an empty dialect. Valid as long as the dialect.
     std::string_view name() const noexcept
     {
         std::size_t len = 0;
@@ -815,15 +816,15 @@ public:
     }
 
     /// Returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file; the
-    /// first is its usual form. Empty if the dialect has none, if there is no memory for them in the library
-    /// (Status::memory), and if the library that runs has another version of aside_unstable.h: this may change in any
-    /// version.
+    /// first is the model's usual form. Empty if the dialect has no such table, if the library has no memory for the texts
+    /// (Status::memory), and if the library that runs has another version of aside_unstable.h: this function may change in
+    /// any version.
     std::vector<ToolTrigger> tool_triggers() const;
 
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
 
-    /// Returns the start of a stream of this dialect if the options do not say otherwise; Start::dialect only for an empty dialect.
+    /// Returns the start of a stream of this dialect if the options name no start; Start::dialect only for an empty dialect.
     /// For a dialect from find_for_model(), it is the start of that model.
     Start start() const noexcept { return static_cast<Start>(aside_dialect_start(handle())); }
 
@@ -837,7 +838,7 @@ public:
         return names;
     }
 
-    /// Returns whether it is not empty.
+    /// Returns whether the object is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
     /// Returns the handle for functions of aside.h; the dialect still owns it.
@@ -845,7 +846,7 @@ public:
 
 private:
     struct Free {
-        // A built-in one is never changed by it: the library leaves those alone.
+        // The library does not free a built-in dialect.
         void operator()(const aside_dialect *dialect) const noexcept
         {
             aside_dialect_free(const_cast<aside_dialect *>(dialect));
@@ -857,8 +858,8 @@ private:
     std::unique_ptr<const aside_dialect, Free> handle_;
 };
 
-/// The result of Dialect::find_for_template() besides the dialect. If a template fits several equally well, its text does not
-/// distinguish them, and the host must: by the model's name, for example.
+/// The result of Dialect::find_for_template() besides the dialect. If a template fits several dialects equally well, the host
+/// must choose one of them, by the model's name for example.
 ///
 ///     aside::TemplateMatch match;
 ///     const aside::Dialect dialect = aside::Dialect::find_for_template(text, &match);
@@ -880,8 +881,8 @@ struct ToolTrigger {
     std::string_view key_end;     ///< the text after a key
     std::string_view value_begin; ///< the text before a value
     std::string_view value_end;   ///< the text after a value
-    /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be
-    /// read.
+    /// The tags in these texts. A tag that is a special token of the model must be left in the model's text, or the call
+    /// cannot be read.
     std::vector<std::string_view> preserved;
 };
 
@@ -960,7 +961,7 @@ struct Thought {
 /// No budget.
 inline constexpr std::uint64_t unlimited = UINT64_MAX;
 
-/// The options of a scanner. By default, they are its dialect's.
+/// The options of a scanner. The defaults follow the scanner's dialect.
 struct ScannerOptions {
     Start start = Start::dialect;
     /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
@@ -972,7 +973,7 @@ struct ScannerOptions {
     BudgetScope budget_scope = BudgetScope::span;
     /// The treatment of a closer of the thinking without an opener, after content.
     StrayClose stray_close = StrayClose::dialect;
-    /// How to read a tag think, thinking or thought at the beginning of a stream, where it is not the dialect's own.
+    /// The reading of a tag think, thinking or thought at the beginning of a stream, if it is not the dialect's own tag.
     LeadingTags leading_tags = LeadingTags::dialect;
     /// Report tool calls with their names and arguments, as the kinds from Kind::call on, if the dialect says how they are
     /// written. Otherwise their bytes are text of the tool channel.
@@ -1000,7 +1001,7 @@ class EventRange;
 /// The state of one stream. One thread at a time; scanners share nothing that changes.
 class Scanner {
 public:
-    /// Makes an empty one.
+    /// Makes an empty object, which owns nothing.
     Scanner() noexcept = default;
 
     /// Makes a scanner at the start of a stream; empty if that fails (Status::option for a start that the dialect does not
@@ -1026,8 +1027,8 @@ public:
         return scanner;
     }
 
-    /// Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
-    /// Feeding one does not change the other; thoughts that were not taken are in both. Empty if that fails
+    /// Makes a second scanner in the same state, also in the middle of a stream: for beam search, and for trying again from
+    /// here. Feeding one scanner does not change the other; thoughts that were not taken are in both. Empty if that fails
     /// (Status::busy, Status::memory).
     Scanner try_clone() const noexcept
     {
@@ -1036,11 +1037,11 @@ public:
         return scanner;
     }
 
-    /// Sets the start of the next stream, before its first byte: after a rendered prompt that ends in `tail`. The bytes after the
-    /// dialect's last turn marker count, read as if the model had written them. `*start` becomes the span that is open at byte 0.
-    /// Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts only
-    /// if a call comes after it. If the stream decides that the opener counts, the first event opens its span. finish() and reset()
-    /// restore the scanner's own start; so does an empty tail. Status::order if the stream has begun.
+    /// Sets the start of the next stream, before its first byte: after a rendered prompt that ends in `tail`. The bytes after
+    /// the dialect's last turn marker are read as if the model had written them. `*start` becomes the span that is open at byte
+    /// 0. An undecided marker at the prompt's end opens nothing: a marker that is cut off, or an opener of a tool call that
+    /// counts only if a call follows it. If the stream decides that the opener counts, the first event opens its span.
+    /// finish(), reset() and an empty tail restore the scanner's own start. Status::order if the stream has begun.
     Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1050,8 +1051,8 @@ public:
         return status;
     }
 
-    /// The start of the current stream, or of the next one: as a prompt or the options say, or else the dialect. `*is_guessed`
-    /// becomes true if that is only the dialect's guess that its models start in the thinking.
+    /// Writes to `start` the start of the current stream, or of the next one: from a prompt, the options, or else the dialect.
+    /// `*is_guessed` becomes true if the dialect only guesses that its models start in the thinking.
     Status try_start(Start &start, bool *is_guessed = nullptr) const noexcept
     {
         std::uint32_t raw = ASIDE_START_DEFAULT;
@@ -1065,18 +1066,18 @@ public:
         return status;
     }
 
-    /// Sets the reason why the stream ends. It must be called before the stream is finished: finishing clears the reason, as a
-    /// reset does. If an answer ended in the thinking in which it was guessed to start, and nothing has confirmed that guess,
-    /// finishing reports EventKind::reclassify with Channel::content before the span is closed.
+    /// Sets the reason why the stream ends. Call it before the stream is finished: finishing clears the reason, as a reset
+    /// does. If an answer ended in the thinking in which it was guessed to start, and nothing has confirmed that guess,
+    /// finishing reports Kind::reclassify with Channel::content before the span is closed.
     Status try_end_reason(EndReason reason) noexcept
     {
         return static_cast<Status>(aside_scanner_end_reason(handle(), static_cast<std::uint32_t>(reason)));
     }
 
-    // With a callable. It takes a const Event & and returns nothing, or Flow.
+    // Functions with a callable, which takes a const Event & and returns nothing, or Flow.
 
     /// Feeds the next bytes of the stream, cut anywhere, and calls the callable for each event that they complete.
-    /// Status::ok: all of it is done. Status::stopped: feed chunk.substr(consumed()) next. Throws only the callable's
+    /// Status::ok: the whole chunk is done. Status::stopped: feed chunk.substr(consumed()) next. Throws only the callable's
     /// exceptions.
     template <class F>
     Status try_feed(std::string_view chunk, F &&callable) noexcept(detail::throws_nothing<F>)
@@ -1107,7 +1108,7 @@ public:
     }
 
     /// Feeds the chunk if all of it is text of one channel and nothing else happens, as with most tokens, and returns the
-    /// channel: the cheapest way to feed. Otherwise, also if something is wrong, nothing is fed: feed() takes the chunk.
+    /// channel: the cheapest way to feed. Otherwise, also after an error, it feeds nothing: give the chunk to feed().
     std::optional<Channel> feed_text(std::string_view chunk) noexcept
     {
         const std::int32_t channel = aside_scanner_feed_text(handle(), chunk.data(), chunk.size());
@@ -1118,7 +1119,7 @@ public:
     /// Token, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special then count only
     /// if a special token begins them; Event::first_token and Event::tokens say which tokens begin in an event, and counts()
     /// counts the tokens of each channel. After Status::stopped feed the rest of the chunk, with the tokens that are not
-    /// wholly done, the first of them with the length that is left of it.
+    /// completely done, the first of them with its remaining length.
     template <class Tokens, class F>
     Status try_feed_tokens(std::string_view chunk, const Tokens &tokens, F &&callable) noexcept(detail::throws_nothing<F>)
     {
@@ -1139,8 +1140,9 @@ public:
         });
     }
 
-    // As a range, for loops. Nothing is fed before the loop takes the events; it ends at a failure, and status() says so.
-    // Chunk, tokens and scanner outlive the range, and no other call of this scanner comes in between.
+    // Functions that return a range of events, for loops. The chunk is fed as the loop takes the events. The loop ends at a
+    // failure, which status() returns. Chunk, tokens and scanner must outlive the range, and nothing else may call this scanner
+    // during the loop.
 
     [[nodiscard]] EventRange<false> try_events(std::string_view chunk) &noexcept;
     [[nodiscard]] EventRange<false> try_finish_events() &noexcept;
@@ -1152,8 +1154,8 @@ public:
     /// Resets the scanner: drops the held bytes, and every error except Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_scanner_reset(handle())); }
 
-    /// Takes the oldest thought that has ended, from a scanner with ScannerOptions::collect. Status::none if there is none;
-    /// `thought` is written with Status::ok only.
+    /// Removes the oldest thought that has ended from a scanner with ScannerOptions::collect, and writes it to `thought`.
+    /// Status::none if no thought is waiting; `thought` is then unchanged.
     Status try_take_thought(Thought &thought) noexcept
     {
         aside_thought raw{};
@@ -1181,10 +1183,10 @@ public:
         return status;
     }
 
-    /// Returns in `counts` the counts of a channel since the stream began; after finish(), of the stream that it ended, until
-    /// another begins. Held bytes count when they are reported. `counts` is written with Status::ok only;
-    /// Status::range: no such channel. After finish(), thinking without content or tool text is an answer that was thinking
-    /// to its end: the model broke off, or the stream was started in the thinking although that was off.
+    /// Writes to `counts` the counts of a channel since the stream began; after finish(), those of the finished stream, until
+    /// another begins. Held bytes count when they are reported. `counts` is written with Status::ok only; Status::range: there
+    /// is no such channel. If a finished stream has thinking, and neither content nor tool text, the whole answer was thinking:
+    /// the model broke off, or thinking was off although the stream was started in it.
     Status try_counts(Channel channel, Counts &counts) const noexcept
     {
         aside_counts raw{};
@@ -1223,42 +1225,42 @@ public:
     /// try_end_reason() that throws.
     void end_reason(EndReason reason) { static_cast<void>(detail::check(try_end_reason(reason))); }
 
-    /// try_feed() that throws. False where the callable paused.
+    /// try_feed() that throws. Returns false if the callable paused.
     template <class F>
     bool feed(std::string_view chunk, F &&callable)
     {
         return detail::check(try_feed(chunk, callable)) == Status::ok;
     }
 
-    /// try_finish() that throws. False where the callable paused.
+    /// try_finish() that throws. Returns false if the callable paused.
     template <class F>
     bool finish(F &&callable)
     {
         return detail::check(try_finish(callable)) == Status::ok;
     }
 
-    /// try_flush() that throws. False where the callable paused.
+    /// try_flush() that throws. Returns false if the callable paused.
     template <class F>
     bool flush(F &&callable)
     {
         return detail::check(try_flush(callable)) == Status::ok;
     }
 
-    /// try_feed_tokens() that throws. False where the callable paused.
+    /// try_feed_tokens() that throws. Returns false if the callable paused.
     template <class Tokens, class F>
     bool feed_tokens(std::string_view chunk, const Tokens &tokens, F &&callable)
     {
         return detail::check(try_feed_tokens(chunk, tokens, callable)) == Status::ok;
     }
 
-    /// try_force_close() that throws. False where the callable paused.
+    /// try_force_close() that throws. Returns false if the callable paused.
     template <class F>
     bool force_close(F &&callable)
     {
         return detail::check(try_force_close(callable)) == Status::ok;
     }
 
-    /// The ranges that throw.
+    /// Functions that return a range which throws.
     [[nodiscard]] EventRange<true> events(std::string_view chunk) &noexcept;
     [[nodiscard]] EventRange<true> finish_events() &noexcept;
     [[nodiscard]] EventRange<true> flush_events() &noexcept;
@@ -1277,7 +1279,7 @@ public:
     /// try_reset() that throws.
     void reset() { static_cast<void>(detail::check(try_reset())); }
 
-    /// try_take_thought() that throws; nothing if there is none.
+    /// try_take_thought() that throws, and returns nothing if no thought is waiting.
     std::optional<Thought> take_thought()
     {
         Thought thought;
@@ -1293,13 +1295,13 @@ public:
     /// Returns the number of bytes that are held back now.
     std::size_t held() const noexcept { return aside_scanner_held(handle()); }
 
-    /// Returns the largest number of bytes that it holds back.
+    /// Returns the largest number of bytes that the scanner holds back.
     std::size_t max_hold() const noexcept { return aside_scanner_max_hold(handle()); }
 
     /// Returns the offset in the stream of the next byte to be fed.
     std::uint64_t offset() const noexcept { return aside_scanner_offset(handle()); }
 
-    /// Returns whether it is not empty.
+    /// Returns whether the object is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
     /// Returns the handle for functions of aside.h; the scanner still owns it. A const scanner returns it too, as unique_ptr
@@ -1376,10 +1378,10 @@ public:
     }
     sentinel end() const noexcept { return {}; }
 
-    /// Returns Status::more before the end, Status::ok there; or why it failed.
+    /// Returns Status::more before the end, Status::ok at the end, or the status of the failure.
     Status status() const noexcept { return status_; }
 
-    /// Returns the part of the chunk that has not been fed. Empty at the end.
+    /// Returns the part of the chunk that has not been fed; empty at the end.
     std::string_view rest() const noexcept { return rest_; }
 
 private:
@@ -1391,7 +1393,8 @@ private:
         : scanner_(scanner), work_(work), rest_(chunk), tokens_(tokens), token_count_(token_count)
     {}
 
-    // One event a call: a loop that is left early then leaves the scanner paused just after its last event.
+    // Pulls one event from the library, so that a loop that is left early leaves the scanner paused just after the loop's last
+    // event.
     void next() noexcept(!throws)
     {
         while (status_ == Status::more) {
@@ -1433,7 +1436,7 @@ private:
         case Work::flush: return aside_scanner_flush_into(scanner, array);
         case Work::force_close: return aside_scanner_force_close_into(scanner, array);
         case Work::feed_tokens:
-            // The rest of a token is fed alone: the tokens belong to the caller, and are not changed.
+            // The rest of a token that was begun is fed alone, because the caller's tokens must not be changed.
             if (begun_.len > 0)
                 return aside_scanner_feed_tokens_into(scanner, rest_.data(), begun_.len, &begun_, 1, array);
             return aside_scanner_feed_tokens_into(scanner, rest_.data(), rest_.size(), tokens_, token_count_, array);
@@ -1460,7 +1463,8 @@ private:
         }
     }
 
-    /// Returns the event's bytes, in the chunk, in the held bytes, or, if it spans both, in the scanner's buffer for that.
+    /// Returns the event's bytes: in the chunk, in the held bytes, or, if the event spans both, copied into the scanner's
+    /// buffer.
     const char *find(const aside_event &raw, const aside_event_array &array, const char *chunk) noexcept
     {
         if (detail::is_apart(raw))
@@ -1531,31 +1535,31 @@ struct CallWriterOptions {
     /// with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
     /// the types of the arguments. `[]`: no call is emitted. Nothing: every call is emitted.
     std::optional<std::string_view> tools{};
-    /// Begins the ids of calls that the model gave none; CallDelta::index follows.
+    /// The beginning of an id for a call to which the model gave no id; CallDelta::index follows it.
     std::string_view id_prefix = "call_";
     /// The most bytes of a call that are held because they cannot be sent yet. 0: 1 MiB.
     std::uint64_t max_held = 0;
-    /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
-    /// 4 MiB.
+    /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much
+    /// memory. 0: 4 MiB.
     std::uint64_t max_tools = 0;
     /// The part of a call that is sent before the call is whole. At most `max_held` bytes are held for it.
     NotWhole not_whole = NotWhole::tell;
-    /// The treatment of a call of a tool that is not in `tools`. `text` and `drop` are the same for a writer, which has no text:
-    /// the call has no delta.
+    /// The treatment of a call of a tool that is not in `tools`. For a call writer, which writes no text, `text` and `drop` are
+    /// the same: the call has no delta.
     UnknownTool unknown_tool = UnknownTool::text;
     /// Whether the end of a text that has ended by itself (Cause::ended) may end a call.
     ImpliedEnd implied_end = ImpliedEnd::on;
     /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
     std::uint64_t max_calls = 0;
     /// Mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-    /// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for
-    /// a string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON.
+    /// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a string
+    /// that contains it as JSON is decoded, and a Python literal between markers becomes JSON.
     bool repair_arguments = false;
 };
 
 namespace detail {
 
-/// Returns a text for C, NULL only if there is none.
+/// Returns a text for C, with a NULL pointer only if the option is not set.
 inline std::string_view for_c(const std::optional<std::string_view> &text) noexcept
 {
     const std::string_view view = text.value_or(std::string_view());
@@ -1591,7 +1595,7 @@ struct CallDelta {
 ///     });
 class CallWriter {
 public:
-    /// Makes an empty one.
+    /// Makes an empty object, which owns nothing.
     CallWriter() noexcept = default;
 
     /// Makes a writer for the events of scanners of this dialect, which may be destroyed after it; empty if that fails
@@ -1615,8 +1619,8 @@ public:
         return writer;
     }
 
-    /// Takes the next event of the stream. Those that belong to no call change nothing. Status::ok: `delta` is the next part
-    /// of a call. Status::none: there is nothing to send yet. A call that is not emitted has no delta until its end.
+    /// Takes the next event of the stream. An event that belongs to no call changes nothing. Status::ok: `delta` is the next
+    /// part of a call. Status::none: there is nothing to send yet. A call that is not emitted has no delta.
     Status try_feed(const Event &event, CallDelta &delta) noexcept
     {
         aside_event raw{};
@@ -1651,8 +1655,8 @@ public:
         return status;
     }
 
-    /// Resets the writer for the next stream: call it when the scanner was finished or reset. It is then in no error, except
-    /// for Status::panic.
+    /// Resets the writer for the next stream: call it when the scanner was finished or reset. It clears every error except
+    /// Status::panic.
     Status try_reset() noexcept { return static_cast<Status>(aside_call_writer_reset(handle())); }
 
 #if ASIDE_HAS_EXCEPTIONS
@@ -1674,7 +1678,7 @@ public:
     void reset() { static_cast<void>(detail::check(try_reset())); }
 #endif
 
-    /// Returns whether it is not empty.
+    /// Returns whether the object is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
     /// Returns the handle for functions of aside.h; the writer still owns it.
@@ -1704,20 +1708,20 @@ constexpr Shapes operator|(Shapes a, Shapes b) noexcept
     return static_cast<Shapes>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-/// The options of a rewriter. By default, they are its dialect's.
+/// The options of a rewriter. The defaults follow the rewriter's dialect.
 struct RewriterOptions {
     Start start = Start::dialect; ///< of each choice's text
     Field field = Field::reasoning_content;
     Body body = Body::unknown;
     bool off = false;            ///< nothing is split, and the output is the input
     std::uint64_t max_event = 0; ///< the largest event or body in bytes that is read: longer ones pass. 0: 16 MiB
-    /// As for a scanner, in each choice's text; for every stream, wherever it starts and whatever its dialect is.
+    /// The options of a scanner for each choice's text; they hold for every stream, whatever its start and its dialect are.
     StrayClose stray_close = StrayClose::dialect;
     LeadingTags leading_tags = LeadingTags::dialect; ///< as for a scanner
-    /// Make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written. A choice in
-    /// which the server does so itself is left alone from then on.
+    /// Make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written. A choice is left
+    /// alone from the first call that the server itself has made.
     bool calls = false;
-    /// With `calls`, the request's tools, as for a CallWriter: calls of others stay in the text.
+    /// With `calls`, the request's tools, as for a CallWriter: calls of other tools stay in the text.
     std::optional<std::string_view> tools{};
     CallsInThinking calls_in_thinking = CallsInThinking::dialect;
     /// In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client. 0:
@@ -1730,14 +1734,14 @@ struct RewriterOptions {
     bool repair = false;
     /// Send the thinking again as content if an answer ends by itself and has neither content nor a call.
     bool promote_empty = false;
-    /// Write one chunk for each that came, the thinking before the content, for clients that count them. For chat
-    /// completions, completions and Ollama's lines, and where `repair` or `normalise` would make two.
+    /// Write one chunk for each chunk of the server, the thinking before the content, for clients that count chunks: in chat
+    /// completions, completions and Ollama's lines, also where `repair` or `normalise` would make two.
     bool merge = false;
     /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
     std::uint64_t max_tools = 0;
-    /// Leave guessed thinking unchanged. Without it, if an answer ends by itself in the thinking in
-    /// which the dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content, and a body
-    /// as content alone.
+    /// Leave guessed thinking unchanged. Otherwise, if an answer ends by itself in the thinking in which the dialect guessed it
+    /// to start, and nothing has confirmed that guess, a stream repeats the text as content, and a body has it as content
+    /// alone.
     bool keep_guessed = false;
     /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
     /// only.
@@ -1757,8 +1761,8 @@ struct RewriterOptions {
     std::optional<std::string_view> start_call{};
     Shapes normalise = Shapes::none;    ///< the shapes of servers' answers of which one is made: Shapes::all, or some
     Thinking thinking = Thinking::keep; ///< whether the thinking is sent; for a request there is request_thinking()
-    /// Label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be rid
-    /// of them.
+    /// Label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that they can be
+    /// removed from a history.
     bool label = false;
     Comments comments = Comments::keep; ///< the treatment of comments in a stream of events, for clients that fail on them
 };
@@ -1777,8 +1781,8 @@ struct Stats {
     std::uint64_t content_bytes = 0;   ///< of text that was sent as content
     std::uint64_t held = 0;            ///< bytes of text and of an unfinished event that a finish would send now
     std::uint64_t split_by_server = 0; ///< texts whose thinking the server splits itself
-    /// The stream passes unread because its first bytes are not text: it is compressed, or in another encoding than UTF-8.
-    /// Ask the server for `Accept-Encoding: identity`, or decode the body first.
+    /// Whether the stream is sent on unread because its first bytes are not text: it is compressed, or in another encoding
+    /// than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body first.
     bool encoded = false;
     std::uint64_t calls = 0; ///< tool calls of the text that were sent as calls, except for those of a server itself
 };
@@ -1792,7 +1796,7 @@ struct Stats {
 ///     send(rewriter.finish());
 class Rewriter {
 public:
-    /// Makes an empty one.
+    /// Makes an empty object, which owns nothing.
     Rewriter() noexcept = default;
 
     /// Makes a rewriter at the start of a stream; empty if that fails (Status::option for a start that the dialect does not
@@ -1834,9 +1838,10 @@ public:
         return rewriter;
     }
 
-    /// Reads the next stream by another dialect, and sets its start, before its first byte; Start::dialect: as that dialect says.
-    /// For results of Dialect::find_for_template(). finish() and reset() restore the rewriter's own dialect. The dialect may be
-    /// destroyed after the call. Status::order if the stream has begun, Status::option for a start that the dialect does not have.
+    /// Reads the next stream by another dialect, such as a result of Dialect::find_for_template(), and sets its start, before
+    /// its first byte; Start::dialect: the dialect's own start. finish() and reset() restore the rewriter's own dialect. The
+    /// dialect may be destroyed after the call. Status::order if the stream has begun, Status::option for a start that the
+    /// dialect does not have.
     Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
     {
         return static_cast<Status>(
@@ -1851,8 +1856,8 @@ public:
     }
 
     /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
-    /// emitted. It is for a rewriter that serves one request after another. finish() and reset() restore the rewriter's own. Fails
-    /// with Status::option for tools that cannot be read, and with Status::order if the stream has begun.
+    /// emitted. It is for a rewriter that serves one request after another. finish() and reset() restore the rewriter's own
+    /// tools. Fails with Status::option for tools that cannot be read, and with Status::order if the stream has begun.
     Status try_use_tools(std::optional<std::string_view> tools) noexcept
     {
         const std::string_view text = detail::for_c(tools);
@@ -1872,9 +1877,9 @@ public:
         return status;
     }
 
-    /// Feeds the next bytes, cut anywhere: one call for each read from the network. `out` becomes what to send on: all events
-    /// that are whole, perhaps none. It is valid until the next call, and written with Status::ok only. Bytes that cannot be
-    /// read pass unchanged; that is not an error.
+    /// Feeds the next bytes, cut anywhere: one call for each read from the network. `out` becomes the bytes to send on: all
+    /// events that are whole, perhaps none. It is valid until the next call, and written with Status::ok only. Bytes that
+    /// cannot be read are sent on unchanged; that is not an error.
     Status try_feed(std::string_view bytes, std::string_view &out) noexcept
     {
         aside_bytes made{};
@@ -1921,7 +1926,7 @@ public:
         return start;
     }
 
-    /// try_feed() that throws, and returns what to send on.
+    /// try_feed() that throws, and returns the bytes to send on.
     std::string_view feed(std::string_view bytes)
     {
         std::string_view out;
@@ -1929,7 +1934,7 @@ public:
         return out;
     }
 
-    /// try_finish() that throws, and returns what to send on.
+    /// try_finish() that throws, and returns the bytes to send on.
     std::string_view finish()
     {
         std::string_view out;
@@ -1956,7 +1961,7 @@ public:
     }
 
 #if ASIDE_HAS_EXCEPTIONS
-    /// try_stats() that throws, and returns them.
+    /// try_stats() that throws, and returns the counts.
     Stats stats() const
     {
         Stats stats;
@@ -1965,7 +1970,7 @@ public:
     }
 #endif
 
-    /// Returns whether it is not empty.
+    /// Returns whether the object is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
     /// Returns the handle for functions of aside.h; the rewriter still owns it.
@@ -1979,7 +1984,7 @@ private:
     std::unique_ptr<aside_rewriter, Free> handle_;
 };
 
-/// The HTTP facts about a request and its answer. Header values are verbatim, and empty where there is none.
+/// The HTTP facts about a request and its answer. Header values are verbatim; the value of an absent header is empty.
 struct Exchange {
     std::uint32_t status = 0;            ///< of the answer
     std::string_view path{};             ///< of the request, with or without a query; empty: any path fits
@@ -2006,10 +2011,10 @@ inline aside_exchange lend(const Exchange &exchange) noexcept
 
 } // namespace detail
 
-/// Returns the kind of an answer's body, for RewriterOptions::body, or nothing if it is not for a rewriter of these formats:
-/// its status is not 200, it is compressed, its media type is another, or its path is that of no such format. A host that
-/// rewrites an answer removes the headers `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`. Any thread
-/// may call this; it allocates nothing.
+/// Returns the kind of an answer's body, for RewriterOptions::body, or nothing if the answer is not for a rewriter: its
+/// status is not 200, it is compressed, or its media type or path belongs to no format. A host that rewrites an answer
+/// removes the headers `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`. Any thread may call this; it
+/// allocates nothing.
 ///
 ///     if (const auto body = aside::wants({200, "/v1/messages", "text/event-stream"}))
 ///         options.body = *body;
@@ -2022,8 +2027,8 @@ inline std::optional<Body> wants(const Exchange &exchange) noexcept
     return static_cast<Body>(body);
 }
 
-/// Returns the change that a host should make to a request, by its method and path, or nothing if its answer is not for a rewriter
-/// of these formats: it is not a `POST`, or its path is another. Any thread may call this; it allocates nothing.
+/// Returns the change that a host should make to a request, by its method and path, or nothing if the answer is not for a
+/// rewriter: the request is not a `POST`, or its path belongs to no format. Any thread may call this; it allocates nothing.
 inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
 {
     const aside_exchange raw = detail::lend(exchange);
@@ -2033,11 +2038,12 @@ inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
     return static_cast<Hint>(hint);
 }
 
-/// Finds the model that a request asks for in all of its body that has come so far, of which a host keeps 64 KiB at most.
-/// `room` gets the name, and `model` is a view of it.
+/// Finds the model that a request asks for, in the part of its body that has come so far, of which a host keeps 64 KiB at most.
+/// The name is written to `room`, and `model` becomes a view of it.
 ///
-/// Returns Status::ok; Status::more while the model is not known yet; Status::none if there is none, if it is not a string,
-/// or if it does not fit. `model` is written with Status::ok only. Any thread may call this; it allocates nothing.
+/// Returns Status::ok; Status::more while the model is not known yet; Status::none if the body names no model, if the name is
+/// not a string, or if it does not fit. `model` is written with Status::ok only. Any thread may call this; it allocates
+/// nothing.
 template <std::size_t size>
 Status request_model(std::string_view body, char (&room)[size], std::string_view &model) noexcept
 {
@@ -2049,12 +2055,12 @@ Status request_model(std::string_view body, char (&room)[size], std::string_view
 }
 
 /// Returns whether a request wants the thinking in its answer, for RewriterOptions::thinking. Only the path of the exchange
-/// is read; `body` is the whole body of the request. Any thread may call this; it allocates nothing. A library with another
-/// version of aside_unstable.h keeps the thinking: this may change in any version.
+/// is read; `body` is the whole body of the request. Any thread may call this; it allocates nothing. With a library that has
+/// another version of aside_unstable.h, the result is always to keep the thinking: this function may change in any version.
 ///
-/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if
-/// it is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a
-/// JSON object, wants it.
+/// A request does not want the thinking if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think":
+/// false`, or if it is a Messages request without `thinking`, or with `thinking` that is `disabled`. Every other request, and
+/// a body that is not a JSON object, wants it.
 inline Thinking request_thinking(const Exchange &exchange, std::string_view body) noexcept
 {
     const aside_exchange raw = detail::lend(exchange);
@@ -2075,13 +2081,13 @@ struct JoinCall : aside_join_call {
         : aside_join_call{detail::bytes(tool), detail::bytes(json), detail::bytes(detail::for_c(known))}
     {}
 };
-// An array of one is read as an array of the other.
+// An array of JoinCall is read as an array of aside_join_call.
 static_assert(sizeof(JoinCall) == sizeof(aside_join_call));
 
 /// The options of a join.
 struct JoinOptions {
-    /// The span that is open where the text begins; give the same to the scanner that splits it. Start::thinking: no opener
-    /// is written. Start::narration and Start::tool are refused.
+    /// The span that is open where the text begins; give the same start to the scanner that splits the text. Start::thinking:
+    /// no opener is written. Start::narration and Start::tool are refused.
     Start start = Start::dialect;
     Markers markers = Markers::refuse;
     /// The tool calls after the content. A Scanner with ScannerOptions::calls reads them back as they are. Calls are never
@@ -2105,7 +2111,7 @@ struct HistoryReport;
 /// Text that the library has made.
 class Text {
 public:
-    /// Makes an empty one.
+    /// Makes an empty object, which owns nothing.
     Text() noexcept = default;
 
     /// Returns the text, valid as long as this object.
@@ -2114,7 +2120,7 @@ public:
         return bytes_ == nullptr ? std::string_view() : std::string_view(bytes_.get(), size_);
     }
 
-    /// Returns whether it is not empty. Text of 0 bytes is not empty: it was made.
+    /// Returns whether the object has a text, which may have 0 bytes.
     explicit operator bool() const noexcept { return bytes_ != nullptr; }
 
 private:
@@ -2133,8 +2139,8 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Returns the content of a whole text, which is meant for the reader, with ASCII white space trimmed at both ends. The
-/// result is empty, and `if (text)` false, if that fails.
+/// Returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends. If that fails,
+/// the result is empty, and `if (text)` is false.
 inline Text try_strip(const Dialect &dialect, std::string_view text) noexcept
 {
     std::size_t size = 0;
@@ -2163,10 +2169,10 @@ inline Text try_join(const Dialect &dialect, std::string_view thinking, std::str
     return {bytes, size};
 }
 
-/// Returns a text without the dialect's markers, turn markers included, for a prompt that a user's text goes into: U+200B is
-/// put after the first character of each, so that it reads the same. Escape a text whole, because a marker may be put
-/// together from two. The host must keep out special tokens that the dialect does not name. Empty if that fails
-/// (Status::join: the dialect has a marker that nothing can break).
+/// Returns a text in which the dialect's markers are broken, turn markers included, so that a user's text can go into a
+/// prompt: U+200B follows the first character of each marker, and the text looks the same. Escape a text as a whole: a marker
+/// whose halves are in two texts is found in neither. The host must remove special tokens that the dialect does not name.
+/// Empty if that fails (Status::join: the dialect has a marker that cannot be broken).
 inline Text try_escape(const Dialect &dialect, std::string_view text) noexcept
 {
     std::size_t size = 0;
@@ -2199,8 +2205,8 @@ inline std::string escape(const Dialect &dialect, std::string_view text)
 // Requests: the thinking of earlier turns, where the server reads it
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// The options of a rewrite. Set the format; or have a server's options filled in by try_history_server(). Unstable, as all
-/// of this part: a library with another version of aside_unstable.h fails with Status::unknown.
+/// The options of a rewrite. Set the format, or let try_history_server() fill in a server's options. Unstable, as all of this
+/// part: a library with another version of aside_unstable.h fails with Status::unknown.
 struct HistoryOptions {
     /// The format of the request: Formats::chat, Formats::responses or Formats::messages.
     Formats format = Formats::chat;
@@ -2255,7 +2261,8 @@ inline Status take_history(aside_status status, const aside_history_options &raw
 }
 } // namespace detail
 
-/// Finds the format of the requests to a path, with or without a query. Returns Status::ok, or Status::none if it is another.
+/// Finds the format of the requests to a path, with or without a query. Returns Status::ok, or Status::none if the path belongs
+/// to no format with a history.
 inline Status history_format(std::string_view path, Formats &format) noexcept
 {
     aside_formats found = 0;
@@ -2265,8 +2272,9 @@ inline Status history_format(std::string_view path, Formats &format) noexcept
     return status;
 }
 
-/// Fills options for a built-in server and requests of a format. Returns Status::ok; Status::none if they need no
-/// change; Status::unknown, and the message names the known servers; Status::option for another format.
+/// Fills `options` for a built-in server and requests of a format. Returns Status::ok; Status::none if the requests need
+/// no change; Status::unknown for an unknown server, and the message names the known servers; Status::option for a
+/// format without a history.
 inline Status try_history_server(std::string_view name, Formats format, HistoryOptions &options) noexcept
 {
     if (aside_unstable_version() != 1)
@@ -2276,8 +2284,8 @@ inline Status try_history_server(std::string_view name, Formats format, HistoryO
     return detail::take_history(aside_history_server_find(name.data(), name.size(), number, &raw), raw, options);
 }
 
-/// Does the same with the text of a server file (TOML, UTF-8). Status::dialect if it has an error, and the message names
-/// the line and the key.
+/// Fills `options` as try_history_server() does, from the text of a server file (TOML, UTF-8). Status::dialect if the file
+/// has an error, and the message names the line and the key.
 inline Status try_history_server_load(std::string_view toml, Formats format, HistoryOptions &options) noexcept
 {
     if (aside_unstable_version() != 1)
@@ -2297,9 +2305,9 @@ inline std::vector<std::string_view> history_servers()
     return names;
 }
 
-/// Rewrites the history of a request: all of its body, with the thinking of earlier turns where the server reads it. All that
-/// the options do not name stays unchanged, byte for byte; a body that is not read is returned unchanged, and the report says why.
-/// Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
+/// Returns the whole body of a request with the thinking of earlier turns where the server reads it. Everything that the
+/// options do not name stays unchanged, byte for byte; a body that cannot be read is returned unchanged, and the report says
+/// why. Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
 inline Text try_rewrite_history(std::string_view body, const HistoryOptions &options,
                                 HistoryReport *report = nullptr) noexcept
 {

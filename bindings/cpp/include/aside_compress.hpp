@@ -91,9 +91,9 @@ struct Invocation {
 struct Filter {
     std::string id;                    ///< its name in banners and reports, without control characters
     std::vector<std::string> tool_ids; ///< the tools whose results it is for; none: all
-    /// Returns whether it is for what was run. Empty: always.
+    /// Returns whether the filter applies to an invocation. Empty: the filter applies to every invocation.
     std::function<bool(const Invocation &)> matches;
-    /// Returns a shorter text; nothing if there is nothing to do.
+    /// Returns a shorter text, or nothing to leave the text unchanged.
     std::function<std::optional<std::string>(const Invocation &, std::string_view text)> apply;
 };
 
@@ -103,14 +103,14 @@ struct Hit {
     std::uint64_t timestamp; ///< seconds since 1970
 };
 
-/// A cache of the host: trusted only if the fresh text is the recorded one. The input of an invocation has sorted keys and no
-/// white space. Unstable.
+/// A cache of the host. A recorded result is used only if its text is the fresh text. The input of an invocation has sorted
+/// keys and no white space. Unstable.
 struct Cache {
     std::string id;
     std::vector<std::string> tool_ids;
-    /// Sees every invocation, before any cache looks it up. May be empty.
+    /// Gets every invocation, before any cache looks it up. May be empty.
     std::function<void(const Invocation &)> observe;
-    /// Returns the recorded result, if there is one.
+    /// Returns the recorded result of an invocation, if there is one.
     std::function<std::optional<Hit>(const Invocation &)> lookup;
     /// Records a result: its raw text parts, joined with line feeds.
     std::function<void(const Invocation &, std::string_view text)> record;
@@ -120,7 +120,7 @@ namespace detail {
 
 inline void check_status(aside_status status) { static_cast<void>(check(static_cast<Status>(status))); }
 
-/// Returns a part that is text, also if it is empty: a part whose pointer is NULL would not be text.
+/// Returns a text part for C. Its pointer is not NULL even for an empty text, because NULL marks a part that is not text.
 inline aside_bytes lend(std::string_view text) noexcept { return {text.data() == nullptr ? "" : text.data(), text.size()}; }
 
 inline std::vector<aside_bytes> lend(const std::vector<std::string> &texts)
@@ -136,7 +136,7 @@ inline std::int32_t answer(aside_reply *reply, std::string_view text)
     return aside_reply_write(reply, text.data(), text.size()) == ASIDE_OK ? 1 : -1;
 }
 
-/// Runs a callable. Its exception is the reason of its failure; that is not copied to a string, which could throw again.
+/// Runs a callable. The message of its exception is not copied to a string, because copying could throw again.
 template <class F>
 std::int32_t run(aside_reply *reply, F callable) noexcept
 {
@@ -228,7 +228,7 @@ void on_release(void *user) noexcept
 
 } // namespace detail
 
-/// Filters and caches for a compressor. An added one replaces one of the same id.
+/// The filters and caches for a compressor. An added filter or cache replaces the one with the same id.
 class Registry {
 public:
     enum class From { built_in, nothing };
@@ -241,8 +241,8 @@ public:
             throw Error(last_status(), last_error());
     }
 
-    /// Adds a filter from the text of a filter file (TOML). Status::filter if it has an error; the message names
-    /// the line and the key.
+    /// Adds a filter from the text of a filter file (TOML). Status::filter if the file has an error; the message
+    /// names the line and the key.
     void add_toml(std::string_view toml)
     {
         detail::check_status(aside_registry_add_toml(handle_.get(), toml.data(), toml.size()));
@@ -277,7 +277,7 @@ public:
     /// Adds the filter `minify-json`, the only one for text that is protected. Unstable.
     void minify_json() { detail::check_status(aside_registry_minify_json(handle_.get())); }
 
-    /// Removes a filter or cache. False if there is none of this id. Unstable.
+    /// Removes a filter or cache. Returns false if no filter or cache has this id. Unstable.
     bool remove(std::string_view id)
     {
         return detail::check(static_cast<Status>(aside_registry_remove(handle_.get(), id.data(), id.size()))) == Status::ok;
@@ -307,7 +307,7 @@ private:
     std::unique_ptr<aside_registry, Free> handle_;
 };
 
-/// A stretch of an original. All of them, joined in order, are the original. Unstable.
+/// A stretch of an original. All stretches, joined in order, are the original. Unstable.
 struct Stretch {
     std::uint64_t start, len;
     std::uint64_t hash; ///< XXH3 (64 bits, seed 0) of its bytes
@@ -328,7 +328,7 @@ struct Failed {
     std::string_view id, reason;
 };
 
-/// The report on one call. Its views are memory of the Compressed.
+/// The report on one call. Its views point into the Compressed.
 struct Report {
     std::uint64_t before, after;             ///< length of the text parts in bytes, banners included
     std::uint64_t before_units, after_units; ///< the same in UTF-16 code units, as a banner has them
@@ -340,13 +340,13 @@ struct Report {
     bool unexplained;              ///< the command failed, and what is left says only that it passed
 };
 
-/// The result of a call, and its report. Empty until one is moved into it.
+/// The result of a call, and its report. Empty until a result is moved into it.
 class Compressed {
 public:
     Compressed() noexcept = default;
 
-    /// Returns the part number `index` as it is now: `original`, the part as it came in, if it stays. Empty if it is removed,
-    /// because another one says the same.
+    /// Returns the text of the part number `index` after the call: `original`, which must be the part before the call, if
+    /// nothing changed it. Empty if the part is removed because another part says the same.
     std::string_view text(std::size_t index, std::string_view original) const
     {
         aside_bytes text{};
@@ -377,8 +377,8 @@ public:
         return report;
     }
 
-    /// Returns `len` bytes at `start` of a part's original, to show omitted text: a view of `original`, which is that part
-    /// unchanged. Another text, and a part that no filter changed, is Status::original. Unstable.
+    /// Returns `len` bytes at `start` of a part's original, to show omitted text: a view of `original`, which must be the part
+    /// before the call. Fails with Status::original for a different text, and for a part that no filter changed. Unstable.
     std::string_view slice(std::size_t part, std::string_view original, std::uint64_t start, std::uint64_t len) const
     {
         aside_bytes slice{};
@@ -387,7 +387,7 @@ public:
         return detail::view(slice);
     }
 
-    /// Returns whether it is not empty.
+    /// Returns whether the object is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
 private:
@@ -476,7 +476,7 @@ public:
         static_cast<void>(count.release()); // it is the library's now
     }
 
-    /// Compresses the parts of one tool's result. A part that is nullopt is not text, and is skipped.
+    /// Compresses the parts of one tool's result. Skips a part that is nullopt, which is not text.
     Compressed compress(const Invocation &invocation, const std::vector<std::optional<std::string_view>> &parts) const
     {
         const aside_invocation raw = detail::lend(invocation);
@@ -497,9 +497,10 @@ private:
 /// The output of one tool, compressed while it comes.
 class ToolStream {
 public:
-    /// Makes a stream with `memory` bytes for it: at least four times the budget, and at least 4,096. If the text fits into
-    /// that, the result is that of one call, without a banner, and is returned at the end. A longer text without a budget is
-    /// returned while it arrives, without its repeats; with a budget it is returned at the end: head, tail and error regions.
+    /// Makes a stream that holds up to `memory` bytes of its text: at least four times the budget, and at least 4,096. A text
+    /// that fits is returned at the end, as Compressor::compress() returns it but without a banner. Of a longer text, a
+    /// compressor without a budget removes repeats and returns the rest as it arrives; with a budget, it returns head, tail and
+    /// error regions at the end.
     ToolStream(const Compressor &compressor, const Invocation &invocation, std::size_t memory)
     {
         const aside_invocation raw = detail::lend(invocation);
@@ -546,9 +547,9 @@ struct Command {
     bool piped;                     ///< it goes through `head`, `grep` and the like: it may be only a part
 };
 
-/// Returns the commands of a line, parsed as a shell would; for a shell with `-c` those that it runs. There are none if the
-/// line is better left alone: with `case`, or with shells in shells more than eight deep. Status::option if it is not UTF-8.
-/// Unstable.
+/// Returns the commands of a line, parsed as a shell would; for a shell with `-c`, the commands that it runs. Returns no
+/// commands for a line that is not parsed: one with `case`, or with shells nested more than eight deep. Status::option if the
+/// line is not UTF-8. Unstable.
 inline std::vector<Command> commands(std::string_view line)
 {
     const std::unique_ptr<aside_command_line, void (*)(aside_command_line *)> parsed(
@@ -571,11 +572,11 @@ inline std::vector<Command> commands(std::string_view line)
     return all;
 }
 
-/// Returns whether a text is in a machine format, such as JSON, and so passes unchanged. Unstable.
+/// Returns whether a text is in a machine format, such as JSON, which a compressor does not change. Unstable.
 inline bool is_protected(std::string_view text) noexcept { return aside_is_protected(text.data(), text.size()) == 1; }
 
-/// Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to how
-/// many. Unstable.
+/// Returns the first line of a compressed text, without a line end. The line names the filters, and the lengths before and
+/// after in UTF-16 code units. Unstable.
 inline std::string format_banner(const std::vector<std::string> &filter_ids, std::uint64_t before, std::uint64_t after)
 {
     const std::vector<aside_bytes> ids = detail::lend(filter_ids);
@@ -587,7 +588,7 @@ inline std::string format_banner(const std::vector<std::string> &filter_ids, std
     return {text.get(), len};
 }
 
-/// Reads the text of a filter file and runs its own tests, of which it must have one of each kind. Unstable.
+/// Reads the text of a filter file and runs the file's own tests, of which there must be one of each kind. Unstable.
 inline void check_filter(std::string_view toml) { detail::check_status(aside_filter_check(toml.data(), toml.size())); }
 
 } // namespace aside

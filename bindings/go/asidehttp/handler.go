@@ -18,12 +18,12 @@ import (
 
 // Options say how answers are split.
 type Options struct {
-	// Dialect is that of the server's model.
+	// Dialect is the dialect of the server's model.
 	Dialect *aside.Dialect
-	// On and Off are the starts of an answer whose request turns the thinking on or off. For others, the dialect decides.
+	// On and Off are the starts of an answer whose request turns the thinking on or off. For other answers, the dialect decides.
 	On, Off aside.Start
-	// Rewriter has the other options. Body, Tools and Start are those of each answer: a call in the text becomes one of the
-	// format's only if the request has its tool, since a prompt can make a model write any call.
+	// Rewriter has the other options. Body, Tools and Start are set for each answer. A call in the text becomes a call of the
+	// format only if the request has its tool, because a prompt can make a model write any call.
 	Rewriter aside.RewriterOptions
 	// History puts the thinking of earlier turns in a request where the server reads it. nil: requests stay unchanged.
 	History History
@@ -37,16 +37,16 @@ type Transport struct {
 	Options
 }
 
-// plain does not ask for gzip by itself, although the client has not, and does not unpack it.
+// plain asks for gzip only if the client does, and never unpacks it.
 var plain = func() http.RoundTripper {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
 	return transport
 }()
 
-// RoundTrip sends a request, and returns its answer, which is split while it is read. It closes the request's body, and leaves
-// the request itself as it is. If the answer is compressed with gzip although that was not asked for, it is unpacked; in
-// another encoding it passes.
+// RoundTrip sends a request, and returns its answer, which is split while it is read. It closes the request's body, and does
+// not change the request itself. An answer that is compressed with gzip although the request did not ask for gzip is unpacked;
+// an answer in another encoding is returned unchanged.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	base := t.Base
 	if base == nil {
@@ -80,8 +80,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// split wraps the body of an answer in a rewriter, if the answer has one of the formats. Others, such as errors of the server,
-// stay unchanged.
+// split wraps the body of an answer in a rewriter, if the answer has one of the formats. All other answers, such as errors of
+// the server, stay unchanged.
 func (t *Transport) split(r *http.Response, seen *request) error {
 	options := t.Rewriter
 	exchange := aside.Exchange{
@@ -118,7 +118,7 @@ func (t *Transport) split(r *http.Response, seen *request) error {
 	}
 	r.Body = b
 	r.ContentLength = -1
-	// They are those of the server's body.
+	// These headers describe the body as the server sent it.
 	for _, name := range []string{"Content-Encoding", "Content-Length", "ETag", "Content-MD5", "Digest", "Repr-Digest"} {
 		r.Header.Del(name)
 	}
@@ -140,8 +140,8 @@ func (u *unpacked) Read(p []byte) (n int, err error) {
 	return u.reader.Read(p)
 }
 
-// NewHandler returns a handler that passes everything to a server, and splits the answers of the formats. The transport may be
-// nil.
+// NewHandler returns a handler that sends every request on to a server, and splits the answers of the formats. The transport
+// may be nil.
 func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -168,8 +168,8 @@ func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.H
 	})
 }
 
-// badGateway answers in place of a server that cannot be reached or has broken off, in the shape of the errors of the API that was
-// asked, so that clients show the message.
+// badGateway answers for a server that cannot be reached or has broken off, with an error in the form of the requested API, so
+// that clients show the message.
 func badGateway(w http.ResponseWriter, r *http.Request, err error) {
 	log.Printf("%s %s: %v", r.Method, r.URL.Path, err)
 	asks := func(formats aside.Formats) bool {
@@ -219,7 +219,7 @@ func (b *body) fill() {
 	b.err = err
 	b.out, err = b.rewriter.Feed(b.out, b.in[:n])
 	if err == nil && b.err != nil {
-		// Also if the server dies: the client must get the held text.
+		// The client must get the held text, even if the server has broken off.
 		b.out, err = b.rewriter.Finish(b.out)
 		b.complain()
 	}
@@ -228,7 +228,7 @@ func (b *body) fill() {
 	}
 }
 
-// complain logs why an answer, or a part of it, has passed unchanged although it was to be split.
+// complain logs why an answer that was to be split, or a part of it, was sent on unchanged.
 func (b *body) complain() {
 	stats, err := b.rewriter.Stats()
 	if err == nil && stats.Encoded {

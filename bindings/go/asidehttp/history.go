@@ -10,14 +10,15 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// mostHeld is the largest number of bytes of a request that are held to rewrite its history. A longer one passes as it comes.
+// mostHeld is the largest number of bytes of a request that are held to rewrite its history. A longer request is sent on
+// unchanged.
 const mostHeld = 32 << 20
 
 // History describes the history that the server reads in a request, by the request's format. Requests of other formats need no
 // change.
 type History map[aside.Formats]*aside.HistoryOptions
 
-// FindHistory returns that of a built-in server, one of [aside.HistoryServers].
+// FindHistory returns the history of a built-in server, one of [aside.HistoryServers].
 func FindHistory(server string) (History, error) {
 	h := History{}
 	for _, format := range []aside.Formats{aside.FormatChat, aside.FormatResponses, aside.FormatMessages} {
@@ -70,7 +71,7 @@ func (h History) rewrite(r *http.Request) error {
 	r.Header = r.Header.Clone()
 	r.Header.Del("Content-Length") // the transport writes it
 	if !bytes.Equal(out, body) {
-		// They are those of the body that came.
+		// These headers describe the body as the client sent it.
 		for _, name := range []string{"Content-MD5", "Digest", "Content-Digest", "Repr-Digest"} {
 			r.Header.Del(name)
 		}

@@ -31,13 +31,14 @@ func (r *request) Read(p []byte) (int, error) {
 
 func (r *request) Close() error { return r.body.Close() }
 
-// asked is a request's data about its answer.
+// asked is what a request says of its answer: whether the model thinks, and the tools.
 type asked struct {
 	thinks *bool // nil: it does not say
 	tools  []byte
 }
 
-// read reads the bytes that have passed. Variables of the chat template come first, then the fields that servers map to them.
+// read parses the bytes that were copied. Variables of the chat template come before the fields that servers map to these
+// variables.
 func (r *request) read() asked {
 	var fields struct {
 		Tools    json.RawMessage `json:"tools"`
@@ -91,7 +92,7 @@ func (r *request) read() asked {
 	return asked
 }
 
-// noTools is the list of a client that has asked for none: it does not get calls, whatever the model writes.
+// noTools is the list of tools of a request without tools: its answer gets no calls, whatever the model writes.
 var noTools = []byte("[]")
 
 // start returns the start of the answer.

@@ -1,15 +1,16 @@
-// Middleware for the AI SDK. The text of a model goes through a rewriter as an answer of chat completions, so that thinking and
-// calls are the same as for every other client of aside.
+// Middleware for the AI SDK. A rewriter reads the text of a model as an answer of chat completions, so that thinking and calls
+// are the same as for every other client of aside.
 
 import { Dialect, Rewriter, UnknownDialectError } from "libaside";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-// How a stream of text ends: words of the AI SDK, and those of chat completions.
+// The reasons why an answer ends: the words of the AI SDK, with those of chat completions.
 const REASONS = { stop: "stop", length: "length", "tool-calls": "tool_calls", "content-filter": "content_filter" };
 
-// Returns middleware. Without a dialect, the model's name says it, or else it is `any`. The tools are those of each request.
+// Returns middleware. Without a dialect, the model's name decides; the dialect of an unknown model is `any`. The tools are
+// those of each request.
 export function asideMiddleware(dialect = null, options = {}) {
   new Rewriter(dialect ?? "any", { calls: true, ...options }).free();
   const rewriterFor = (model, params, body) => {
@@ -60,7 +61,7 @@ function dialectFor(model) {
 
 const word = ({ unified }) => REASONS[unified] ?? null;
 
-// The reason for which an answer ends, if it turns out to end with a call.
+// Returns the reason why an answer ends, which is a tool call if a call was found in its text.
 const reason = (given, found) => (found === "tool_calls" ? { ...given, unified: "tool-calls" } : given);
 
 const callOf = (toolCallId, toolName, input) => ({ type: "tool-call", toolCallId, toolName, input });
@@ -74,7 +75,7 @@ function joined(first, second) {
 
 // Splits the text blocks of a stream.
 function splitParts(rewriterFor) {
-  // The block that is read, until the next part says why it has ended.
+  // The text block that is read now, until the next part says why the block has ended.
   let block = null;
   return new TransformStream({
     transform(part, controller) {
@@ -104,7 +105,7 @@ function splitParts(rewriterFor) {
   });
 }
 
-// A text of a model, sent as blocks of reasoning and text, and calls.
+// A text of a model, which is sent as blocks of reasoning and text, and as calls.
 class TextBlock {
   hasEnded = false;
   #start;

@@ -1,4 +1,4 @@
-// The entry for browsers and everything else: `await init()` fetches the wasm file.
+// The entry for browsers and all other hosts: `await init()` fetches the wasm file.
 
 import { file } from "./file.js";
 

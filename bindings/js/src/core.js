@@ -11,7 +11,7 @@ const SHORT = 48;
 
 const EMPTY = new Uint8Array();
 
-// One wasm file. An entry of the package says how it is loaded: `load`, where that takes time, or `loadNow`.
+// One wasm file. Each entry of the package sets a function that loads it: `load`, which is asynchronous, or `loadNow`.
 export class WasmFile {
   load = null;
   loadNow = null;
@@ -64,7 +64,7 @@ export class Core {
   constructor(module) {
     const { exports } = new WebAssembly.Instance(module, {});
     this.functions = exports;
-    // Those that are called for each token, as the exports are slower to look up.
+    // The functions that are called for each token: a look-up in the exports would be slower.
     ({ scanner_events: this.events, scanner_split: this.split, rewriter_feed: this.rewrite } = exports);
     this.windowAt = exports.window();
     this.windowSize = exports.window_size();
@@ -72,7 +72,7 @@ export class Core {
     this.view();
   }
 
-  // Makes the views anew, as memory is another one after it has grown.
+  // Makes the views anew, because memory that has grown has a new buffer.
   view() {
     const { buffer } = this.functions.memory;
     this.bytes = new Uint8Array(buffer);
@@ -107,7 +107,7 @@ export class Core {
     throw new DefectError(why, { cause: this.trap });
   }
 
-  // Looks at the result of a function.
+  // Returns the result of a function; throws the failure that the module has written if the result is below 0.
   end(result) {
     if (this.bytes.length === 0) this.view();
     if (result < 0) throw failure(this.read());
@@ -177,7 +177,7 @@ export class Core {
     return length === 0 ? EMPTY : this.bytes.slice(at, at + length);
   }
 
-  // The offset of a result without output.
+  // Returns the offset of a result without output.
   offset() {
     return this.words[this.resultsAt + 5] + this.words[this.resultsAt + 6] * 0x1_0000_0000;
   }
@@ -212,7 +212,7 @@ class Reader {
     return this.number() + this.number() * 0x1_0000_0000;
   }
 
-  // A double, as its bits.
+  // Returns a double, which is written as its bits.
   double() {
     const bits = new Uint32Array([this.number(), this.number()]);
     return new Float64Array(bits.buffer)[0];
@@ -235,7 +235,7 @@ class Reader {
     return decoder.decode(this.bytes.subarray(at, end));
   }
 
-  // A text as the stream has it: a string, or bytes.
+  // Returns a text in the form of the stream: a string, or bytes.
   text(isString) {
     if (isString) return this.string();
     const at = this.byte;
@@ -264,7 +264,7 @@ export function isFirstHalf(unit) {
   return (unit & 0xfc00) === 0xd800;
 }
 
-// Returns a text that is a string or bytes.
+// Returns a text as a string or as bytes.
 export function textOf(text) {
   if (typeof text === "string" || text instanceof Uint8Array) return text;
   throw new TypeError(`a text is a string or a Uint8Array, not ${text === null ? "null" : typeof text}`);
@@ -293,7 +293,7 @@ export function optionTexts(options = {}) {
   return texts;
 }
 
-// Returns parts as one.
+// Returns the parts joined into one.
 export function concat(parts) {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;

@@ -96,7 +96,7 @@ export class Dialect extends Handle {
   }
 }
 
-// Returns a dialect that is given as such or by its name.
+// Returns a dialect that the caller has given as an object or by its name.
 export function dialectOf(dialect) {
   if (dialect instanceof Dialect) return dialect;
   if (typeof dialect !== "string")

@@ -1,15 +1,15 @@
-// A `fetch` whose answers are split: for every client that takes one.
+// A `fetch` that splits answers, for every client that can be given a `fetch`.
 
 import { Dialect, requestHint, requestModel, Rewriter, UnknownDialectError, wants } from "libaside";
 import { splitStream } from "./stream.js";
 
-// They say something of the answer as the server wrote it.
+// These headers describe the answer as the server wrote it.
 const GONE = ["content-length", "etag", "content-md5", "digest", "repr-digest"];
 
-// Returns a function like `fetch`. Without `dialect`, the model that a request names says it, or else it is `any`. With `calls`, the
-// tools are those of the request, unless there are `tools`.
+// Returns a function like `fetch`. Without `dialect`, the model that a request names decides; the dialect of an unknown model
+// is `any`. With `calls`, the tools are those of the request, unless the option `tools` is set.
 export function withAside(fetch, { dialect, ...options } = {}) {
-  // Wrong options are an error now, and not at the first answer.
+  // Wrong options are an error here, before the first answer.
   new Rewriter(dialect ?? "any", options).free();
   return async function fetchSplit(input, init) {
     const { url, method, headers } = described(input, init);

@@ -4,5 +4,5 @@ import { WasmFile } from "./core.js";
 
 export const file = new WasmFile();
 
-// Loads the wasm file: needed in browsers, before everything else. In Node, Deno, Bun and workers it loads itself.
+// Loads the wasm file. Only browsers need this, before everything else; in Node, Deno, Bun and workers the file loads itself.
 export const init = (source) => file.init(source);

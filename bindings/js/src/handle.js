@@ -1,5 +1,5 @@
-// An object inside the module: freed by `free`, by `using`, or when the object here is collected. An object that has nothing of a
-// stream, as a dialect, is made again where a trap has ended the instance that it was in.
+// An object inside the module: freed by `free`, by `using`, or when the object here is collected. An object without the state
+// of a stream, such as a dialect, is made again if a trap has ended its instance.
 
 import { AsideError } from "./errors.js";
 
@@ -36,7 +36,7 @@ export class Handle {
     this.#number = -1;
   }
 
-  // Returns the instance of an object, which must be there. Its number may be another one from then on.
+  // Returns the instance of an object, which must not be freed. The object may have a new number after that.
   static core(handle) {
     if (handle.#number < 0) throw new AsideError("this object was freed");
     if (handle.#core.trap) {

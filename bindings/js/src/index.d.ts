@@ -55,7 +55,7 @@ export type HistoryMade = "keep" | "remove";
 export type HistoryOutcome = "read" | "too_long" | "not_utf8" | "not_request" | "repeated" | "stored";
 // End of what is generated.
 
-/** A text as a stream has it: what is fed as a string comes out as strings, and bytes as bytes. */
+/** A text as a stream has it: a stream that is fed strings returns strings, and a stream that is fed bytes returns bytes. */
 export type Text = string | Uint8Array;
 
 /** The tools of a request: a list as the API takes it, or the JSON of one. */
@@ -66,19 +66,19 @@ export class AsideError extends Error {}
 
 /** No dialect has this name, or is known for this model or template. */
 export class UnknownDialectError extends AsideError {
-  /** The names that are nearest to it. */
+  /** The nearest known names. */
   readonly nearest: string[];
 }
 
 /** A template fits several dialects equally well. */
 export class AmbiguousDialectError extends UnknownDialectError {
-  /** Their names. */
+  /** The names of the dialects that fit. */
   readonly candidates: string[];
 }
 
 /** A dialect file or a filter file has an error. */
 export class DialectError extends AsideError {
-  /** Counted from 1. */
+  /** The line of the error, counted from 1. */
   readonly line: number | null;
   /** The key, with its table. */
   readonly key: string;
@@ -102,7 +102,8 @@ export function init(source?: WebAssembly.Module | BufferSource | Response | Pro
 
 /** An object inside the module. */
 declare class Handle {
-  /** Frees the object at once, without waiting for it to be collected. May be called again; all else is then an error. */
+  /** Frees the object at once, without waiting for it to be collected. May be called again; every other call is then an error.
+   * */
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -129,7 +130,7 @@ export class Dialect extends Handle {
   readonly start: Start;
   /** The starts that a stream may have. */
   readonly starts: Start[];
-  /** The most bytes of a stream that are held back until it is clear what they are. */
+  /** The largest number of bytes of a stream that are held back because they may become part of a marker. */
   readonly maxHold: number;
   /** Returns the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: one entry for
    * each table of calls in the dialect's file. The first is the one that the model usually writes. */
@@ -149,7 +150,8 @@ export interface ToolTrigger {
   readonly keyEnd: string;
   readonly valueBegin: string;
   readonly valueEnd: string;
-  /** Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read. */
+  /** The tags in these texts. A tag that is a special token of the model must be left in the model's text, or the call cannot
+   * be read. */
   readonly preserved: string[];
 }
 
@@ -164,7 +166,7 @@ export interface Attribute<T extends Text = string> {
 export class Event<T extends Text = string> {
   private constructor();
   readonly kind: Kind;
-  /** Its purpose. */
+  /** The channel of the event. */
   readonly channel: Channel;
   readonly text: T;
   /** Counts bytes from the start of the stream, of UTF-8 if the stream is of strings. */
@@ -173,12 +175,12 @@ export class Event<T extends Text = string> {
   readonly cause: Cause | null;
   /** The number of the span in its dialect. */
   readonly rule: number | null;
-  /** Of the end of a value, or of a call, whether it was repaired: a value ended without its closer. */
+  /** At the end of a value or a call, whether it was repaired: a value ended without its closer. */
   readonly isRepaired: boolean;
   readonly attribute: Attribute<T> | null;
   /** The number of tokens of `feedTokens` that begin before the event. */
   readonly firstToken: number;
-  /** The number of those that begin inside it. */
+  /** The number of tokens of `feedTokens` that begin inside the event. */
   readonly tokens: number;
 }
 
@@ -241,15 +243,15 @@ export interface Thought<T extends Text = string> {
 
 /** The options for calls, of scanners and rewriters. */
 interface CallOptions {
-  /** Reports tool calls: as events, and as `calls` of what `split` returns. */
+  /** Reports tool calls: as events, and as `calls` in the result of `split`. */
   calls?: boolean;
-  /** The tools of the request, which imply `calls` unless that is false: only calls of these are reported, with arguments of the types
-   * that they ask for. */
+  /** The tools of the request, which imply `calls` unless `calls` is false: only calls of these tools are reported, with
+   * arguments of the types in their schemas. */
   tools?: Tools | null;
   /** The most bytes of `tools` as JSON. */
   maxTools?: number;
-  /** With `"never"`, tool openers inside the thinking are text. With `"always"`, a rewriter reports a call in the thinking at once;
-   * otherwise it waits, and text after the call says that it is part of the thinking. */
+  /** With `"never"`, tool openers inside the thinking are text. With `"always"`, a rewriter reports a call in the thinking at
+   * once; otherwise it waits, because text after the call shows that the call is part of the thinking. */
   callsInThinking?: CallsInThinking;
   /** Which part of a call is sent before the call is whole: its arguments as they come (`"tell"`), or nothing. */
   notWhole?: NotWhole;
@@ -257,22 +259,22 @@ interface CallOptions {
   unknownTool?: UnknownTool;
   /** With `"off"`, a call that lacks its last markers is not whole, even if the answer ended by itself. */
   impliedEnd?: ImpliedEnd;
-  /** The most calls that are reported; 0 is all. */
+  /** The largest number of calls that are reported; 0: all. */
   maxCalls?: number;
   /** Mends arguments that can mean only one thing. */
   repairArguments?: boolean;
 }
 
 export interface ScannerOptions extends CallOptions {
-  /** The channel, or other start, at the first byte; by default the dialect's. */
+  /** The span that is open at the first byte; by default the dialect decides. */
   start?: Start | null;
-  /** Limits the thinking: the event `budget` says where it is exceeded. */
+  /** The limit of the thinking: the event `budget` marks where the thinking exceeds it. */
   budget?: number;
   /** The unit of the budget: `characters` by default. */
   budgetUnit?: BudgetUnit;
-  /** Whether all thinking of the stream shares the budget, as by default, or each span has all of it. */
+  /** Whether all thinking of the stream together has the budget, which is the default, or each span has it. */
   budgetScope?: BudgetScope;
-  /** Keeps whole thoughts for `takeThought`: true, or the most bytes of them. */
+  /** Keeps whole thoughts for `takeThought`: true, or the largest number of bytes to keep. */
   collect?: boolean | number;
   /** The treatment of a closer of the thinking after other content. */
   strayClose?: StrayClose;
@@ -280,14 +282,15 @@ export interface ScannerOptions extends CallOptions {
   leadingTags?: LeadingTags;
 }
 
-/** Splits one stream, in chunks cut anywhere. A string may end with half a surrogate pair; the other half is to begin the next. */
+/** Splits one stream, in chunks cut anywhere. A string may end with half a surrogate pair; the next string must then begin with
+ * the other half. */
 export class Scanner<T extends Text = string> extends Handle {
   constructor(dialect: Dialect | string, options?: ScannerOptions);
   /** Feeds the next text of the stream, and returns its events. */
   feed(text: T): Event<T>[];
-  /** Feeds the next text of the stream, and returns the text of each channel: what is called for each token. Content that turns
-   * out to have been thinking, or thinking that turns out to be content (the event `reclassify`), is only moved within what one call
-   * returns: a program that must know of earlier text takes `feed`. */
+  /** Feeds the next text of the stream, and returns the text of each channel. A server calls this for each token. Content that
+   * turns out to have been thinking, or thinking that turns out to be content (the event `reclassify`), is only moved within
+   * the result of one call: a program that must move earlier text too uses `feed`. */
   split(text: T): Split<T>;
   /** Feeds the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. */
   feedTokens(text: T, lengths: ArrayLike<number>, special: ArrayLike<boolean | number>): Event<T>[];
@@ -297,9 +300,11 @@ export class Scanner<T extends Text = string> extends Handle {
   finishSplit(): Split<T>;
   /** Releases the held text as text of its channel. The stream continues. */
   flush(): Event<T>[];
-  /** Closes the thinking that is open, as if its closer had come: for a host that ends it and continues with the answer. */
+  /** Closes the thinking that is open, as if its closer had come: for a host that ends the thinking and continues with the
+   * answer. */
   forceClose(): Event<T>[];
-  /** Starts the next stream where a rendered prompt ends, and returns what is open there. `tail` is the end of the prompt. */
+  /** Starts the next stream where a rendered prompt ends, and returns the span that is open there. `tail` is the end of the
+   * prompt. */
   startFromPrompt(tail: Text): Start;
   /** Sets the reason why the stream ends. Call it before `finish`, which clears the reason. */
   endReason(reason: EndReason): void;
@@ -314,7 +319,7 @@ export class Scanner<T extends Text = string> extends Handle {
   readonly dialect: Dialect;
   /** The start of the current stream, or of the next one. */
   readonly start: Start;
-  /** Whether that is only what the dialect guesses of its models. */
+  /** Whether `start` is only the dialect's guess that its models start in the thinking. */
   readonly isStartGuessed: boolean;
   /** The number of bytes that are held back now. */
   readonly held: number;
@@ -326,40 +331,40 @@ export interface RewriterOptions extends CallOptions {
   field?: Field;
   /** The kind of input. By default the first bytes decide. */
   body?: Body;
-  /** The APIs whose answers are read: all by default. */
+  /** The APIs whose answers are read; all APIs by default. */
   formats?: Format | readonly Format[] | null;
   responsesAs?: ResponsesAs;
-  /** Mends what kills clients. */
+  /** Mends faults of a server that make clients fail. */
   repair?: boolean;
-  /** Sends the thinking once more as content, if an answer ends with thinking alone. */
+  /** Sends the thinking again as content if an answer ends by itself and has neither content nor a call. */
   promoteEmpty?: boolean;
-  /** Sends the thinking and the content of one chunk in one chunk, where `repair` or `normalise` would make two, too. */
+  /** Sends the thinking and the content of one chunk in one chunk, also where `repair` or `normalise` would make two. */
   merge?: boolean;
   strayClose?: StrayClose;
   leadingTags?: LeadingTags;
-  /** Passes everything as it is. */
+  /** Sends every byte on unchanged. */
   off?: boolean;
   /** The longest event that is read, in bytes. */
   maxEvent?: number;
   /** The number of bytes of a call that may be held. */
   maxHeld?: number;
-  /** Keeps thinking whose start was only guessed as thinking. */
+  /** Leaves guessed thinking unchanged: an answer whose thinking the dialect only guessed is not repeated as content. */
   keepGuessed?: boolean;
-  /** The name of a tool: the text, without its thinking, is the arguments of a call of it. */
+  /** The name of a tool: the text, without its thinking, is the arguments of a call of this tool. */
   startCall?: string;
   /**
-   * The shapes of servers' answers of which one is made: `field` (the server's thinking is sent in `field`), `lists` (content that is a
-   * list becomes a string), `chunks` (a chunk with thinking and content becomes two), `content` (content after thinking that the server
-   * has split is split too), or `all`.
+   * The differences between servers' answers that are removed: `field` (the server's thinking is sent in `field`), `lists`
+   * (content that is a list becomes a string), `chunks` (a chunk with thinking and content becomes two), `content` (content
+   * after thinking that the server has split is split too), or `all`.
    */
   normalise?: Shape | readonly Shape[];
-  /** Whether the thinking is sent; `requestThinking` reads that from a request. */
+  /** Whether the thinking is sent; `requestThinking` returns what a request wants. */
   thinking?: Thinking;
-  /** Labels thinking blocks and reasoning items that are made, so that a history can be rid of them. */
+  /** Labels the thinking blocks and reasoning items that the rewriter makes, so that `rewriteHistory` can remove them. */
   label?: boolean;
   /**
-   * The treatment of comments in a stream of events, for clients that fail on them: with `chunk`, each becomes an event without text
-   * where its format has one.
+   * The treatment of comments in a stream of events, for clients that fail on them: with `chunk`, each comment becomes an event
+   * without text, in formats that have such an event.
    */
   comments?: Comments;
 }
@@ -378,26 +383,27 @@ export interface Stats {
   readonly contentBytes: number;
   readonly held: number;
   readonly splitByServer: number;
-  /** Tool calls of the text that were sent as calls, without those that a server sends itself. */
+  /** The number of tool calls in the text that were sent as calls; calls that the server itself has made are not counted. */
   readonly calls: number;
-  /** Whether the answer passes unread because it is not text: compressed, or in another encoding than UTF-8. */
+  /** Whether the answer is sent on unread because it is not text: compressed, or in another encoding than UTF-8. */
   readonly encoded: boolean;
 }
 
 /** Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. */
 export class Rewriter extends Handle {
   constructor(dialect: Dialect | string, options?: RewriterOptions);
-  /** Feeds the next bytes of the answer, cut anywhere, and returns what is to be sent on: perhaps nothing yet. */
+  /** Feeds the next bytes of the answer, cut anywhere, and returns the bytes to send on: perhaps none yet. */
   feed(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer>;
-  /** Ends the answer and returns what was held back. The next feed begins a new one. */
+  /** Ends the answer and returns the bytes that were held back. The next feed begins a new answer. */
   finish(): Uint8Array<ArrayBuffer>;
   /** Forgets the answer and the counts. */
   reset(): void;
-  /** Reads the next answer by another dialect, or by the rewriter's own if it is null, from another start. */
+  /** Reads the next answer by another dialect, or by the rewriter's own dialect if `dialect` is null, and from another start.
+   * */
   useDialect(dialect: Dialect | string | null, options?: { start?: Start | null }): void;
   /** Sets the tools of the next answer's request. */
   useTools(tools: Tools | null): void;
-  /** Starts the next answer's texts where a rendered prompt ends, and returns what is open there. */
+  /** Starts the next answer's texts where a rendered prompt ends, and returns the span that is open there. */
   startFromPrompt(tail: Text): Start;
   readonly dialect: Dialect;
   readonly stats: Stats;
@@ -421,7 +427,7 @@ export interface JoinCall {
 }
 
 export interface JoinOptions {
-  /** Such calls, or entries of a message's `tool_calls`. */
+  /** The tool calls after the content: objects like JoinCall, or entries of a message's `tool_calls`. */
   calls?: readonly (JoinCall | { id?: string | null; function: { name: string; arguments: string | object } })[];
   /** Whether markers in the parts are refused or broken. */
   markers?: Markers;
@@ -450,17 +456,17 @@ export interface Exchange {
   formats?: Format | readonly Format[] | null;
 }
 
-/** Returns what the body of an answer is to a rewriter of these formats, or null if the answer is to pass: another status than
- * 200, a compressed body, another media type, or the path of another API. */
+/** Returns the kind of an answer's body, for `body` of a rewriter, or null if the answer is not for a rewriter: its status is
+ * not 200, it is compressed, or its media type or path belongs to no API that is read. */
 export function wants(exchange: Exchange): "events" | "json" | "lines" | null;
-/** Returns `identity` if the request must ask for an answer that is not compressed; else null. */
+/** Returns `identity` if the host must ask the server for an answer that is not compressed; otherwise null. */
 export function requestHint(exchange: Exchange): Hint | null;
 /** Returns the model that the JSON of a request asks for, or null if it names none. */
 export function requestModel(body: string | ArrayBuffer | ArrayBufferView): string | null;
 /**
- * Returns whether a request wants the thinking in its answer, for the option `thinking` of a rewriter. It wants none if it has
- * `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is a Messages request without `thinking`, or
- * with `thinking` that is `disabled`.
+ * Returns whether a request wants the thinking in its answer, for the option `thinking` of a rewriter. A request does not want
+ * it if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is a Messages
+ * request without `thinking`, or with `thinking` that is `disabled`.
  */
 export function requestThinking(request: { path?: string; body: string | ArrayBuffer | ArrayBufferView }): Thinking;
 

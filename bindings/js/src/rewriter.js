@@ -60,7 +60,7 @@ export class Rewriter extends Handle {
   useDialect(dialect, { start } = {}) {
     const core = Handle.core(this);
     const found = dialect === null || dialect === undefined ? null : dialectOf(dialect);
-    // One instance lives at a time, so it is in the same one.
+    // Only one instance lives at a time, so the dialect is in the rewriter's instance.
     if (found) Handle.core(found);
     const texts = start === undefined || start === null ? [] : [String(start)];
     core.call(core.functions.rewriter_use_dialect, texts, Handle.number(this), found ? Handle.number(found) : -1);

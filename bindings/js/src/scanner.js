@@ -31,11 +31,11 @@ function readEvent(reader, isString) {
   const offset = reader.long();
   const firstToken = reader.long();
   const tokens = reader.number();
-  // The tag, and the number of the call.
+  // Skip the tag, and the number of the call.
   reader.skip(2);
   const text = reader.text(isString);
   const attribute = kind === "attribute" ? { name: reader.text(isString), value: reader.text(isString) } : null;
-  // Where the attribute is in its marker.
+  // Skip the attribute's place in its marker.
   if (attribute) reader.skip(4);
   return new Event(
     kind, channel, text, offset, cause > 0 ? CAUSES[cause - 1] : null, rule > 0 ? rule - 1 : null, isRepaired, attribute,
@@ -43,7 +43,7 @@ function readEvent(reader, isString) {
   );
 }
 
-// The text of each channel, and the news about calls.
+// The text of each channel, and the new parts of calls.
 export class Split {
   constructor(thinking, content, narration, tool, calls) {
     this.thinking = thinking;
@@ -294,7 +294,7 @@ export class Scanner extends Handle {
       core.fail(error);
     }
     core.end(result);
-    // All of the text, unless it has other characters than ASCII, is one event.
+    // The whole text is one event, unless it has characters other than ASCII.
     if (result > 0) {
       const own = this.#isString ? text : text.slice();
       return [new Event("text", CHANNELS[result - 1], own, core.offset(), null, null, false, null, 0, 0)];
@@ -321,7 +321,7 @@ export class Scanner extends Handle {
     }
     core.end(result);
     const isString = this.#isString !== false;
-    // All of the text belongs to one channel, unless it has characters other than ASCII.
+    // The whole text belongs to one channel, unless it has characters other than ASCII.
     if (result > 0) {
       const none = isString ? "" : NO_BYTES;
       const own = isString ? text : text.slice();

@@ -14,8 +14,8 @@ export interface Part<T extends Text = string> {
   readonly text: T;
 }
 
-/** Returns a stream that splits text into its channels. Calls are text of the channel `tool`, as the model wrote it. What a scanner reports with
- * `reclassify` is not moved. */
+/** Returns a stream that splits text into its channels. Calls are text of the channel `tool`, as the model wrote it. Text that
+ * a scanner moves to another channel later (`reclassify`) stays in its first channel. */
 export function scanStream<T extends Text = string>(
   dialect: Dialect | string,
   options?: ScannerOptions,

@@ -30,7 +30,7 @@ export function scanStream(dialect, options) {
   );
 }
 
-// A stream whose object goes with it, however it ends.
+// Returns a stream that frees its object when it ends, for whatever reason.
 function transform(object, feed, finish, write) {
   return new TransformStream({
     transform(chunk, controller) {

@@ -9,7 +9,8 @@ export function init(source?: WebAssembly.Module | BufferSource | Response | Pro
 
 /** An object inside the module. */
 declare class Handle {
-  /** Frees the object at once, without waiting for it to be collected. May be called again; all else is then an error. */
+  /** Frees the object at once, without waiting for it to be collected. May be called again; every other call is then an error.
+   * */
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -20,7 +21,7 @@ export interface CompressorOptions {
   /** The most tokens of a result, at least 512, by an estimate from the shape of the text. Of two budgets, both hold. A host's
    * tokenizer cannot count them here, since the module imports no function. */
   budgetTokens?: number;
-  /** Texts of filter files, besides those that are built in. */
+  /** Texts of filter files, whose filters are added to the built-in ones. */
   filters?: readonly string[];
   /** Takes white space out of JSON. Unstable: a later version may change it. */
   minifyJson?: boolean;
@@ -33,27 +34,27 @@ export interface CompressorOptions {
 /** One run of a tool. */
 export interface Invocation {
   toolId: string;
-  /** The tool's input: a command line, or for a terminal tool an object with `command`, and `exit_code` and `cwd` where
-   * they are known; for another tool any value that JSON can have. */
+  /** The tool's input. For a terminal tool: a command line, or an object with `command`, and `exit_code` and `cwd` if they
+   * are known. For every other tool: any value that JSON can represent. */
   input: unknown;
 }
 
 /** The report on a tool's result. */
 export interface Report {
-  /** The names of the filters that changed it. */
+  /** The names of the filters that changed the text. */
   readonly filters: string[];
   /** The length of the text before, in bytes. */
   readonly before: number;
-  /** Its length after, banner included. */
+  /** The length of the text after, in bytes, banner included. */
   readonly after: number;
-  /** The same in UTF-16 units, as the banner says it. */
+  /** The length of the text before, in UTF-16 units, as in the banner. */
   readonly beforeUnits: number;
   readonly afterUnits: number;
-  /** Filters whose result did not count, and why. Unstable: a later version may change it. */
+  /** Filters that failed and were skipped, and why. Unstable: a later version may change it. */
   readonly failed: { readonly filter: string; readonly reason: string }[];
   /** Whether a text in a machine format was cut to keep the budget, so that it cannot be parsed any more. */
   readonly cutProtected: boolean;
-  /** Whether the command failed, and what is left says only that it passed: show its exit code to the model. */
+  /** Whether the command failed, and the remaining text says only that it passed: show its exit code to the model. */
   readonly unexplained: boolean;
 }
 
@@ -75,11 +76,11 @@ export class Compressor extends Handle {
 /** A tool's result that arrives in chunks. */
 export class ToolStream<T extends Text = string> extends Handle {
   private constructor();
-  /** Feeds the next chunk and returns what is known to stay: perhaps nothing yet. */
+  /** Feeds the next chunk and returns the decided text: perhaps none yet. */
   feed(text: T): T;
   /** Sets the exit code of the command, after the last chunk, before `finish`. Until then, a command without one counts as failed. */
   setExitCode(code: number): void;
-  /** Ends the result and returns what is left of it. After that, `report` says what was done. */
+  /** Ends the result and returns the rest of it. `report` is set after that. */
   finish(): T;
   /** The report, once the result has ended. */
   readonly report: Report | null;

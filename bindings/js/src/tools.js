@@ -1,4 +1,4 @@
-// Tool results made shorter, in a separate wasm file: agents load it, and clients of a server need not.
+// Tool results made shorter, in a separate wasm file, so that only agents need to load it.
 
 import { concat, optionTexts, textOf, WasmFile } from "./core.js";
 import { AsideError } from "./errors.js";
@@ -8,7 +8,7 @@ export { AsideError, DefectError, DialectError } from "./errors.js";
 
 export const file = new WasmFile();
 
-// Loads the wasm file: needed in browsers, before everything else.
+// Loads the wasm file. Only browsers need this, before everything else.
 export const init = (source) => file.init(source);
 
 // The most bytes that a stream holds, by default: 1 MiB.
@@ -108,7 +108,7 @@ export class ToolStream extends Handle {
     return Handle.core(this);
   }
 
-  // Joins what comes out. A long line may be cut inside a character, which the next chunk then completes.
+  // Joins the parts of the output. A long line may be cut inside a character, which the next chunk then completes.
   #join(parts, stream) {
     if (this.#isString === false) return parts.length === 1 ? parts[0] : concat(parts);
     this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });

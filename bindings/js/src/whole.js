@@ -7,8 +7,8 @@ import { file } from "./file.js";
 import { Handle } from "./handle.js";
 import { Scanner } from "./scanner.js";
 
-// Returns the dialect of a function that takes it after a text. If the text is the name of a dialect and the dialect is not, the
-// error says that they are in the wrong order.
+// Returns the dialect from the arguments of a function that takes a text and then a dialect. If only the text is the name of a
+// dialect, the error says that the arguments are in the wrong order.
 function dialectAfter(text, dialect) {
   try {
     return dialectOf(dialect);
@@ -39,7 +39,7 @@ export function split(text, dialect, options) {
   }
 }
 
-// Returns name, arguments and id of a call of a history: such an object, or an entry of a message's `tool_calls`.
+// Returns name, arguments and id of a call of a history: an object with these members, or an entry of a message's `tool_calls`.
 function callTexts(call) {
   const { name, arguments: given } = call.function ?? call;
   return [String(name), typeof given === "string" ? given : JSON.stringify(given), call.id ?? ""];

@@ -48,7 +48,7 @@ fn rows(chunk: &ArrayRef) -> PyResult<Rows<'_>> {
     })
 }
 
-/// Returns the type of the texts that are made of a column of this type.
+/// Returns the type of the text columns that are made from a column of this type.
 fn text_type(column: &DataType) -> DataType {
     match column {
         DataType::Null => DataType::Utf8,
@@ -57,7 +57,7 @@ fn text_type(column: &DataType) -> DataType {
     }
 }
 
-/// A column that is made, of the layout of the one that came.
+/// A column that is made, with the layout of the input column.
 enum Column {
     Utf8(StringBuilder),
     LargeUtf8(LargeStringBuilder),
@@ -73,7 +73,7 @@ impl Column {
         }
     }
 
-    /// Adds a row. It is UTF-8, because no event cuts a character.
+    /// Adds a row. The text is UTF-8, because no event cuts a character.
     fn add(&mut self, text: Option<&[u8]>) {
         let text = text.map(String::from_utf8_lossy);
         let text = text.as_deref();
@@ -93,7 +93,7 @@ impl Column {
     }
 }
 
-/// A dialect for all rows, or a column with the name of each row's.
+/// A dialect for all rows, or a column with the name of each row's dialect.
 pub enum Dialects<'py> {
     One(DialectLike<'py>),
     Each(AnyArray),
@@ -148,8 +148,8 @@ impl<T> Named<T> {
     }
 }
 
-/// Reads a column chunk by chunk: `begin` makes what `row` adds each row to, and `finish` makes a chunk of it. A row whose text or
-/// dialect is null is null.
+/// Reads a column chunk by chunk: `begin` makes a builder, `row` adds each row to it, and `finish` makes a chunk of it. A row
+/// whose text or dialect is null is null.
 fn read<T: Send, B, R: Send>(
     py: Python<'_>,
     chunks: &[ArrayRef],
@@ -181,7 +181,7 @@ fn read<T: Send, B, R: Send>(
     })
 }
 
-/// Returns columns that `row` makes of each text.
+/// Returns the columns of the texts that `row` makes from each text.
 fn mapped<T: Send, const N: usize>(
     py: Python<'_>,
     array: PyChunkedArray,

@@ -13,18 +13,18 @@ use crate::event::cause_name;
 /// The end of a call.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct CallEnd {
-    /// Why: `marker`, `implied`, `end_of_stream`, `forced` or `malformed`.
+    /// Why the call ended: `marker`, `implied`, `end_of_stream`, `forced` or `malformed`.
     cause: &'static str,
     /// Whether the arguments are complete, so that the call may be run.
     is_whole: bool,
     /// Whether the call was repaired: the model may have meant other arguments.
     is_repaired: bool,
-    /// An id that the model wrote after the first delta had left.
+    /// The id of the call if the model wrote it after the first delta was sent.
     late_id: Option<String>,
 }
 
-/// The next part of a tool call. The first one of a call has its `id` and `name`, the last one its `end`; the `arguments` of all,
-/// joined, are JSON if the call is whole.
+/// The next part of a tool call. The first part of a call has its `id` and `name`, the last part its `end`; the `arguments` of
+/// all parts, joined, are JSON if the call is whole.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct CallDelta {
     /// The number of the call among those that are emitted, from 0.

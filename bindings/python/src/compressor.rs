@@ -1,4 +1,4 @@
-//! Tool results made shorter: whole ones, and as they are printed.
+//! Tool results made shorter: whole results, and results that arrive in chunks.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::text::{Form, Text};
 /// A report on one tool's result.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct Report {
-    /// The names of the filters that changed it.
+    /// The names of the filters that changed the text.
     filters: Vec<String>,
     /// The length of the text before, in bytes.
     before: usize,
-    /// Its length after, banner included.
+    /// The length of the text after, in bytes, banner included.
     after: usize,
     /// The length of the text before, in UTF-16 units, as in the banner.
     before_units: usize,
-    /// Its length after, in UTF-16 units.
+    /// The length of the text after, in UTF-16 units.
     after_units: usize,
-    /// Filters whose result did not count, and why: pairs. Unstable: a later version may change it.
+    /// Pairs of a filter that failed and was skipped, and the reason. Unstable: a later version may change it.
     failed: Vec<(String, String)>,
     /// Whether a text in a machine format was cut to keep the budget, so that it cannot be parsed any more.
     cut_protected: bool,
@@ -48,7 +48,7 @@ impl Report {
 /// A tool's result, made shorter.
 #[pyclass(frozen, get_all, generic, module = "libaside")]
 pub struct Compressed {
-    /// The text, `str` or `bytes` as it came; the same object's value if nothing was gained.
+    /// The text, `str` or `bytes` like the input; equal to the input if it does not get shorter.
     text: Py<PyAny>,
     report: Py<Report>,
 }
@@ -74,7 +74,7 @@ pub struct Compressor {
     pub inner: Arc<compress::Compressor>,
 }
 
-/// Asks the function of the host how many tokens a text has.
+/// Returns the number of tokens of a text, which the host's function counts.
 fn counted(count: &Py<PyAny>, text: &[u8]) -> PyResult<usize> {
     Python::attach(|py| count.call1(py, (String::from_utf8_lossy(text),))?.extract(py))
 }
@@ -164,12 +164,12 @@ impl Compressor {
 struct State {
     stream: Option<compress::ToolStream>,
     form: Option<Form>,
-    /// The beginning of a character that has come out.
+    /// The bytes of an incomplete character at the end of the output.
     tail: Vec<u8>,
     report: Option<Py<Report>>,
 }
 
-/// A tool's result that arrives in chunks. A context manager, which forgets the rest if an exception leaves it.
+/// A tool's result that arrives in chunks. It is a context manager, which drops the rest of the result after an exception.
 ///
 ///     >>> from libaside import Compressor
 ///     >>> with Compressor(budget=1024).stream(tool_id="bash", input="make") as stream:
@@ -183,7 +183,7 @@ pub struct ToolStream {
 
 #[pymethods]
 impl ToolStream {
-    /// Feed the next chunk and return the text that is known to stay: perhaps none yet.
+    /// Feed the next chunk and return the decided text: perhaps none yet.
     fn feed<'py>(&self, py: Python<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.state.enter(|state| {
             let bytes = text.bytes()?;

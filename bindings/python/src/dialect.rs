@@ -29,7 +29,7 @@ enum Origin {
     Model(String),
     File(String),
     ResponseTemplate(String),
-    /// An object of the library, which does not say.
+    /// An object of the library without a known origin.
     Unknown,
 }
 
@@ -44,9 +44,9 @@ impl From<aside::Dialect> for Dialect {
 pub struct Draft {
     /// The text of the dialect file.
     toml: String,
-    /// The dialect that the file is.
+    /// The dialect that the file describes.
     dialect: Dialect,
-    /// The parts that were not seen, and the assumptions in their place: a line for each.
+    /// The parts of the dialect that the template did not show, with the assumption for each: a line for each part.
     doubts: Vec<String>,
 }
 
@@ -71,7 +71,8 @@ pub struct ToolTrigger {
     value_begin: String,
     /// The text after a value.
     value_end: String,
-    /// Tags in these texts. Those that are special tokens of the model's must be left in its text, or the call cannot be read.
+    /// The tags in these texts. A tag that is a special token of the model must be left in the model's text, or the call cannot
+    /// be read.
     preserved: Vec<String>,
 }
 
@@ -95,8 +96,8 @@ impl<'py> FromPyObject<'_, 'py> for DialectLike<'py> {
 }
 
 impl DialectLike<'_> {
-    /// Finds the dialect of a function that takes it after a text. If the text is the name of a dialect and the dialect is not,
-    /// the error says that they are in the wrong order.
+    /// Finds the dialect from the arguments of a function that takes a text and then a dialect. If only the text is the name of
+    /// a dialect, the error says that the arguments are in the wrong order.
     pub fn find_after(&self, text: &Text<'_>) -> PyResult<aside::Dialect> {
         let DialectLike::Name(name) = self else { return self.find() };
         let is_name = |text: &[u8]| str::from_utf8(text).is_ok_and(|text| aside::Dialect::find(text).is_ok());
@@ -253,13 +254,13 @@ impl Dialect {
         aside::Dialect::names().collect()
     }
 
-    /// Its name.
+    /// The dialect's name.
     #[getter]
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    /// The span that is open where a stream starts, unless a scanner is given another one.
+    /// The span that is open where a stream starts, unless the scanner has an option `start`.
     #[getter]
     fn start(&self) -> &'static str {
         self.inner.start().as_str()
@@ -332,7 +333,7 @@ impl Dialect {
     }
 }
 
-/// Returns a Python value as JSON, which it must be able to become.
+/// Returns a Python value as JSON; raises an exception if JSON cannot represent the value.
 pub fn to_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
     value.py().import("json")?.call_method1("dumps", (value,))?.extract()
 }

@@ -38,7 +38,7 @@ create_exception!(
 
 static BUSY_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
-/// Returns the class `BusyError`, which has two bases: `create_exception!` takes one.
+/// Returns the class `BusyError`, which `create_exception!` cannot make because it has two bases.
 pub fn busy_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     let class = BUSY_ERROR.get_or_try_init(py, || {
         let bases = (py.get_type::<AsideError>(), py.get_type::<PyRuntimeError>());
@@ -137,7 +137,7 @@ pub fn guarded<T>(body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     })
 }
 
-/// An object of which one thread at a time may be inside.
+/// An object that one thread at a time may use.
 pub struct Exclusive<T>(Mutex<T>);
 
 impl<T> Exclusive<T> {
@@ -145,8 +145,8 @@ impl<T> Exclusive<T> {
         Exclusive(Mutex::new(state))
     }
 
-    /// Enters. It never waits: two threads inside one stream are a mistake of the program. A panic of `body` ends the object:
-    /// the lock is given up while the panic is on its way, and stays poisoned.
+    /// Runs `body` with the object. It never waits: a second thread gets an error, because two threads in one stream are a
+    /// mistake of the program. After a panic of `body` the object cannot be used any more, because its lock stays poisoned.
     pub fn enter<R>(&self, body: impl FnOnce(&mut T) -> PyResult<R>) -> PyResult<R> {
         let mut state = self.0.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => busy(),

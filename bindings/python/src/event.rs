@@ -37,7 +37,7 @@ impl Attribute {
 pub struct Event {
     /// The kind of the event: `open`, `attribute`, `text`, `framing`, `close`, `reclassify`, `budget`, or a part of a call.
     kind: &'static str,
-    /// The purpose of its text: `content`, `thinking`, `narration` or `tool`.
+    /// The channel of the event: `content`, `thinking`, `narration` or `tool`.
     channel: &'static str,
     text: Py<PyAny>,
     offset: u64,
@@ -82,7 +82,7 @@ impl Event {
     }
 }
 
-/// Returns the name of a cause as an identifier, as the stub has it.
+/// Returns the name of a cause as an identifier, as `_libaside.pyi` has it.
 pub fn cause_name(cause: Cause) -> &'static str {
     match cause {
         Cause::EndOfStream => "end_of_stream",

@@ -30,9 +30,9 @@ const NAME: &Words<Option<fn() -> Name>> = &[
 pub struct HistoryReport {
     /// The number of messages or items that were changed or removed.
     changed: u64,
-    /// The number of those that have thinking that cannot be written into their text.
+    /// The number of messages or items with thinking that cannot be written into their text.
     refused: u64,
-    /// The number of those that have thinking that is signed, encrypted or in a form that is not known.
+    /// The number of messages or items with thinking that is signed, encrypted or in a form that is not known.
     unread: u64,
     /// `read`, or why the body was returned unchanged: `too_long`, `not_utf8`, `not_request`, `repeated` or `stored`.
     outcome: &'static str,
@@ -109,7 +109,8 @@ pub fn history_server<'py>(py: Python<'py>, name: &str, format: &str) -> PyResul
     keywords(py, &Server::find(name).map_err(|error| errors::value(error.to_string()))?, format)
 }
 
-/// Return the same of the text of a server file. This may change in any version.
+/// Return the options of the server that a server file describes, as `history_server` does; `toml` is the text of the file.
+/// This may change in any version.
 ///
 ///     >>> from libaside import load_history_server
 ///     >>> file = 'name = "mine"\n[chat]\nname = "thinking"\nsources = ["its manual"]'

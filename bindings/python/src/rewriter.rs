@@ -25,9 +25,9 @@ pub struct Stats {
     content_bytes: u64,
     held: u64,
     split_by_server: u64,
-    /// Whether the answer passes unread because it is not text: compressed, or in another encoding than UTF-8.
+    /// Whether the answer is sent on unread because it is not text: compressed, or in another encoding than UTF-8.
     encoded: bool,
-    /// Tool calls of the text that were sent as calls. Those that a server sends itself are not counted.
+    /// The number of tool calls in the text that were sent as calls; calls that the server itself has made are not counted.
     calls: u64,
 }
 
@@ -141,7 +141,7 @@ impl Rewriter {
             let mut out = Vec::new();
             match data.cast::<PyBytes>() {
                 Ok(bytes) => feed(py, state, bytes.as_bytes(), &mut out)?,
-                // It may change while it is read, so it is copied.
+                // The buffer may change while it is read, so it is copied.
                 Err(_) => {
                     let copy = PyMemoryView::from(data)?.call_method0("tobytes")?;
                     feed(py, state, copy.cast::<PyBytes>()?.as_bytes(), &mut out)?;
@@ -151,7 +151,7 @@ impl Rewriter {
         })
     }
 
-    /// End the answer and return the bytes that were held back. The next feed begins a new one.
+    /// End the answer and return the bytes that were held back. The next feed begins a new answer.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.state.enter(|state| {
             let mut out = Vec::new();
@@ -160,7 +160,7 @@ impl Rewriter {
         })
     }
 
-    /// Forget the answer and the counts. The next feed begins a new one.
+    /// Forget the answer and the counts. The next feed begins a new answer.
     fn reset(&self) -> PyResult<()> {
         self.state.enter(|state| {
             state.reset();

@@ -23,7 +23,7 @@ pub struct Split {
     narration: Py<PyAny>,
     /// The text of tool calls, as the model wrote it.
     tool: Py<PyAny>,
-    /// The news about calls, if the scanner was made with `calls` or `tools`.
+    /// The new parts of calls, if the scanner was made with `calls` or `tools`.
     calls: Vec<Py<CallDelta>>,
 }
 
@@ -62,11 +62,11 @@ pub struct Thought {
     confidence: Option<f64>,
     offset: u64,
     cause: &'static str,
-    /// Whether it did not fit.
+    /// Whether `collect` was too small for the whole thought.
     truncated: bool,
 }
 
-/// The contents of a scanner while its object is entered.
+/// The state of a scanner, which one call at a time may use.
 struct State {
     scanner: aside::Scanner,
     writer: Option<Writer>,
@@ -107,7 +107,7 @@ pub struct Texts<'a> {
     fed: &'a [u8],
     whole: Option<Channel>,
     parts: [Vec<u8>; 4],
-    /// There was no memory for a text.
+    /// Whether memory has run out for a text.
     is_lost: bool,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Returns the texts as Python's objects. `fed` is the one that was fed.
+    /// Returns the texts as Python's objects. `fed` is the text that was fed.
     pub fn split(
         self,
         py: Python<'_>,
@@ -168,7 +168,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Returns an event with its addition to a call.
+/// Returns an event, with the part of a call that it adds.
 fn made_event(py: Python<'_>, form: Form, event: &aside::Event<'_>, writer: Option<&mut Writer>) -> PyResult<Event> {
     let mut calls = Vec::new();
     if let Some(writer) = writer {

@@ -7,8 +7,8 @@ use pyo3::{Borrowed, intern};
 
 use crate::errors;
 
-/// From this many bytes on, the interpreter's lock is released while a text is read: below, releasing it costs more than it is
-/// worth.
+/// The length in bytes from which on the interpreter's lock is released while a text is read: for a shorter text, releasing the
+/// lock takes longer than reading.
 pub const RELEASE_FROM: usize = 4096;
 
 /// Whether texts are `str` or `bytes`.
@@ -77,7 +77,7 @@ impl<'py> Text<'py> {
         }
     }
 
-    /// Sets the form of a stream, which its first text decides.
+    /// Sets the form of a stream from its first text, and refuses a later text of the other form.
     pub fn set_form(&self, form: &mut Option<Form>) -> PyResult<Form> {
         let own = self.form();
         match *form {

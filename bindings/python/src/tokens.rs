@@ -81,7 +81,7 @@ impl FromPyObject<'_, '_> for Ids {
     }
 }
 
-/// Returns for each id up to `len` whether it is among these.
+/// Returns for each id below `len` whether it is in `ids`.
 fn marks(len: usize, ids: Option<&[u32]>) -> Vec<bool> {
     let mut marks = vec![false; len];
     for &id in ids.unwrap_or_default() {
@@ -144,7 +144,7 @@ pub struct TokenState {
     state: Exclusive<aside::TokenState>,
 }
 
-/// Collects channels and roles as Python's tuples.
+/// Returns channels and roles as a list of Python's tuples.
 fn pairs<'py>(
     py: Python<'py>,
     read: impl FnOnce(&mut dyn FnMut(Channel, aside::Role)) -> Result<(), aside::Error>,
@@ -182,13 +182,13 @@ impl TokenState {
         self.state.enter(|state| pairs(py, |on_token| state.finish(on_token)))
     }
 
-    /// Return whether the thinking has ended, in the prompt or in the pushed tokens, by its closer or by anything that ends it
-    /// without one, however long ago; and no other one is open.
+    /// Return whether the thinking has ended, in the prompt or in the pushed tokens, by its closer or without a closer, however
+    /// long ago, and no other thinking is open.
     fn has_ended_thinking(&self) -> PyResult<bool> {
         self.state.enter(|state| Ok(state.has_ended_thinking()))
     }
 
-    /// Return the index, among ids that may come next, of the one with which the thinking has ended, or None.
+    /// Return the index, among ids that may come next, of the id that ends the thinking, or None.
     fn find_end(&self, ids: Ids) -> PyResult<Option<usize>> {
         self.state.enter(|state| state.find_end(&ids.0).map_err(errors::scanner))
     }
@@ -198,7 +198,7 @@ impl TokenState {
         self.state.enter(|state| Ok(state.content_ids().collect()))
     }
 
-    /// Return the number of the tokens that are decided are text of a channel.
+    /// Return the number of decided tokens that are text of a channel.
     fn count(&self, channel: &str) -> PyResult<u64> {
         let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
         self.state.enter(|state| Ok(state.count(channel)))

@@ -66,7 +66,7 @@ pub fn spans<'py>(
 
 /// Returns channels and places of spans, counted in bytes or in characters.
 pub fn places(text: &[u8], form: Form, spans: Vec<aside::TextSpan>) -> Vec<(&'static str, usize, usize)> {
-    // A character begins with each byte that does not continue one.
+    // A character begins with each byte that does not continue a character.
     let is_counted = |byte: &&u8| form == Form::Bytes || **byte & 0xC0 != 0x80;
     let (mut at, mut counted) = (0, 0);
     let mut place = |to: usize| {
@@ -77,7 +77,8 @@ pub fn places(text: &[u8], form: Form, spans: Vec<aside::TextSpan>) -> Vec<(&'st
     spans.into_iter().map(|span| (span.channel.as_str(), place(span.range.start), place(span.range.end))).collect()
 }
 
-/// Reads a call of a history: `name`, `arguments` (a dict or JSON), and `id` if it has one; or the form of an OpenAI message.
+/// Reads a call of a history: a dict with `name`, `arguments` (a dict or JSON) and perhaps `id`, or an entry of an OpenAI
+/// message's `tool_calls`.
 fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
     let inner = call.get_item("function").unwrap_or_else(|_| call.clone());
     let arguments = inner.get_item("arguments")?;

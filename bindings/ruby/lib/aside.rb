@@ -58,7 +58,8 @@ module Aside
     texts
   end
 
-  # Adds the text of an event to that of its channel. All text of the other channel may turn out to be of this one.
+  # Adds the text of an event to the text of its channel. A +:reclassify+ event moves all text of the other channel to this
+  # channel.
   private_class_method def self.add_to(texts, event) # :nodoc:
     case event.kind
     when :text then texts[event.channel] << event.text
@@ -148,7 +149,7 @@ module Aside
   # +made+:: the treatment of blocks and items that the server did not make: +:keep+ or +:remove+
   # +max_body+:: the most bytes of a body that is read; 0: 32 MiB
   #
-  # Aside.history_server returns those of a server. Any thread may call this. Unstable.
+  # Aside.history_server returns these options for a server. Any thread may call this. Unstable.
   def self.rewrite_history(body, format:, name: :as_is, dialect: nil, turns: :all, missing: :leave, made: :keep, max_body: 0)
     body = Native.string(body)
     dialect = Dialect.of(dialect) if dialect
@@ -186,7 +187,8 @@ module Aside
     history_options(format) { |number, out| Native.aside_history_server_find(name, name.bytesize, number, out) }
   end
 
-  # Does the same with the text of a server file (TOML). Raises DialectError, which names the line and the key. Unstable.
+  # Returns the options of a server from the text of its server file (TOML), as history_server does for a built-in server.
+  # Raises DialectError, which names the line and the key. Unstable.
   def self.load_history_server(toml, format)
     toml = Native.utf8(toml)
     history_options(format) { |number, out| Native.aside_history_server_load(toml, toml.bytesize, number, out) }
@@ -202,7 +204,7 @@ module Aside
     names
   end
 
-  # Returns the keywords that a server's options are.
+  # Returns a server's options as keywords.
   private_class_method def self.history_options(format) # :nodoc:
     number = Native.number("format", format, HISTORY_FORMATS)
     fields = Native.filled(Native::HISTORY_OPTIONS_SIZE, Native::HISTORY_OPTIONS_UNPACK) do |out|
@@ -260,7 +262,7 @@ module Aside
     end
   end
 
-  # Returns the fields of a command, nil after the last one.
+  # Returns the fields of a command, or nil after the last command.
   private_class_method def self.command(parsed, index) # :nodoc:
     Native.filled(Native::COMMAND_SIZE, Native::COMMAND_UNPACK) do |out|
       Error.check(Native.aside_command_line_command(parsed, index, out)) == Native::OK

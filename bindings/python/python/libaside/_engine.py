@@ -371,7 +371,7 @@ def _decoder(tokenizer: Any) -> str | None:
     return next((kind for kind in ("ByteLevel", "ByteFallback") if kind in kinds), None)
 
 
-# The number of last ids that show whether a list of ids continues another.
+# The number of last ids that are compared to see whether a list of ids continues another list.
 _TAIL = 16
 
 
@@ -379,7 +379,7 @@ class _Kept:
     """A state over the ids of a list that an engine passes again and again, each time with a few more ids."""
 
     def __init__(self, begin: Callable[[list[int]], TokenState], is_prompt: bool) -> None:
-        # Whether the list begins with the ids of a prompt. Of a prompt, only the model's own turn counts.
+        # Whether the list begins with the ids of a prompt, of which only the model's own turn counts.
         self._begin, self._is_prompt = begin, is_prompt
         self._len = 0
         self._tail: list[int] = []

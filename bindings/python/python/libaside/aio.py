@@ -26,7 +26,7 @@ __all__ = ["compress", "compress_stream", "rewrite", "split_iter"]
 
 _Text = TypeVar("_Text", str, bytes)
 
-# The number of characters or bytes from which on a thread does the work.
+# The length of a text, in characters or bytes, from which on a thread does the work.
 _LONG = 1 << 20
 
 

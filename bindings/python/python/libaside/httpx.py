@@ -30,7 +30,7 @@ class _Options:
     def __init__(self, dialect: Dialect | str, **options: Any) -> None:
         self._dialect = dialect
         self._options = options
-        # Wrong options raise an error now, and not at the first answer.
+        # Wrong options raise an error here, before the first answer.
         Rewriter(dialect, **self._options)
 
     def prepare(self, request: httpx.Request) -> None:

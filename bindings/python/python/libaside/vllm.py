@@ -151,7 +151,7 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
     class AsideReasoningParser(base):  # type: ignore[valid-type, misc]
         """Splits a model's output into reasoning and content. vLLM makes one for each request."""
 
-        # Only with this does vLLM call `finish_streaming` and ask whether the reasoning has ended.
+        # vLLM calls `finish_streaming` and asks whether the reasoning has ended only for a parser with this attribute.
         engine_based_streaming = True
 
         def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:

@@ -30,8 +30,8 @@ module Aside
     # In the last delta, why the call ended: +:marker+, +:implied+, +:end_of_stream+, +:forced+ or +:malformed+. Otherwise nil.
     attr_reader :cause
 
-    # In the last delta, an id that the model wrote after the first delta had left, if there is one. It counts only for a
-    # client that gets whole answers. Otherwise nil.
+    # In the last delta, the id of a call if the model wrote it after the first delta was sent; otherwise nil. It is for
+    # clients that get whole answers only.
     attr_reader :late_id
 
     def initialize(call:, index:, id:, name:, arguments:, cause:, whole:, repaired:, late_id:) # :nodoc:

@@ -65,9 +65,9 @@ module Aside
       own(Error.check_address(Native.aside_call_writer_new(dialect.handle, options)), :aside_call_writer_free)
     end
 
-    # Takes the next Event of the stream, and returns a CallDelta if a part of a call can be sent now; otherwise nil. Events that
-    # belong to no call change nothing. A call that is not emitted, because +tools+ does not have it or because it was cut before
-    # its arguments, has no delta; any other has a last one.
+    # Takes the next Event of the stream, and returns a CallDelta if a part of a call can be sent now; otherwise nil. Events
+    # that belong to no call change nothing. A call that is not emitted, because +tools+ does not have it or because it was cut
+    # before its arguments, has no delta; every emitted call has a last delta.
     def feed(event)
       exclusively do
         handle = address
@@ -101,14 +101,14 @@ module Aside
       @dialect
     end
 
-    # Returns an event as the library takes it. +name+ is one that is not in the stream.
+    # Returns an event as the library takes it. +name+ is the name of a call if its bytes are not in the stream.
     def packed(number, event, bytes, name)
       [number, TOOL, Native::CAUSE.index(event.cause) || 0, event.rule || 0, event.offset, bytes.bytesize,
        event.repaired? ? 1 : event.tag || 0,
        0, 0, name ? name.bytesize : 0, 0, 0, 0, 0, event.call || 0, event.tokens, event.first_token].pack(Native::EVENT_PACK)
     end
 
-    # Returns the library's delta.
+    # Returns the delta that the library has written.
     def delta
       call, index, id, id_len, name, name_len, arguments, arguments_len, late_id, late_id_len, first, last, cause, whole,
         repaired =

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 module Aside
-  # The result of Compressor#compress: the parts as they are now, and a report. Frozen.
+  # The result of Compressor#compress: the parts after the call, and a report. Frozen.
   #
   #   result = Aside::Compressor.new.compress(log, tool_id: "bash")
   #   puts result.text if result.compressed?
   class Compressed
-    # A frozen Array with one element for each part that came in: a new String (UTF-8) if the part changed, nil if it is left
-    # out because another part says the same, otherwise the part itself.
+    # A frozen Array with one element for each part of the call: a new String (UTF-8) if the part changed, nil if it is left out
+    # because another part says the same, otherwise the part itself.
     attr_reader :parts
 
     # The Report.

@@ -130,7 +130,7 @@ module Aside
       list = texts.flat_map { |one| [one, one ? one.bytesize : 0] }.pack(Native::BYTES_PACK * texts.size)
       called = called(tool_id, input, exit_code, now)
       using do |call|
-        # An exception from another thread waits for the end of the call, so the Report owns the result.
+        # An exception from another thread waits for the end of the call; by then the Report owns the result and frees it.
         report = Report.new(Error.check_address(Native.aside_compress(address, called, list, texts.size)), tool_id, call.failed)
         Compressed.new(parts.each_with_index.map { |part, index| outcome(report, index, part) }, report)
       end
@@ -202,7 +202,7 @@ module Aside
       Error.check(Native.aside_registry_add_cache(registry, host))
     end
 
-    # Returns the struct of a filter or cache. Callbacks get its number; there is nothing to release.
+    # Returns the struct of a filter or cache. The library passes its number to the callbacks; there is nothing to release.
     def registered(size, format, object, methods, callbacks)
       missing = [:id, *methods].find { |method| !object.respond_to?(method) }
       raise TypeError, "#{object.inspect} has no method `#{missing}`" if missing
@@ -213,7 +213,7 @@ module Aside
       [size, id, id.bytesize, tool_ids.first, tool_ids.last, *callbacks, 0, @hosts.size - 1].pack(format)
     end
 
-    # Returns the struct of a call.
+    # Returns the struct that describes one run of a tool.
     def called(tool_id, input, exit_code, now)
       input = json(input, exit_code)
       tool_id = Native.fixed(tool_id)

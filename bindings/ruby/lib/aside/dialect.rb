@@ -129,8 +129,8 @@ module Aside
     # The largest number of bytes that a scanner of this dialect holds back.
     attr_reader :max_hold
 
-    # The start of a stream of this dialect if the options do not say otherwise: +:content+, +:thinking+, +:narration+,
-    # +:tool+ or +:header+. A dialect from ::find_for_model has the start of that model.
+    # The start of a stream of this dialect if the options name no start: +:content+, +:thinking+, +:narration+, +:tool+ or
+    # +:header+. A dialect from ::find_for_model has the start of that model.
     attr_reader :start
 
     # The address for a call of the library, 0 if closed; read it anew for each call. Another thread may close the dialect
@@ -140,7 +140,8 @@ module Aside
     def initialize(address, free = nil) # :nodoc:
       free ? own(address, free) : @address = address
       @handle = address
-      # An object with a Proc can be made shareable but not moved to another Ractor, where it would lose its finalizer.
+      # The Proc keeps a dialect from being moved to another Ractor, where it would lose its finalizer; the dialect can still be
+      # made shareable.
       @unmovable = Handle.finalizer(free, address, nil) if free
       len = Native.buffer(8)
       @name = Native.text(Native.aside_dialect_name(address, len), len.unpack1("J")).freeze

@@ -18,8 +18,8 @@ module Aside
       @status = status
     end
 
-    # Raises the error of a negative status; returns any other. The message belongs to the native thread, so no other call of
-    # the library may come between the failed one and this.
+    # Raises the error of a negative status; returns any other status. The library keeps the message for each native thread, so
+    # no other call of the library may come between the failed call and this one.
     def self.check(status) # :nodoc:
       return status if status >= 0
 
@@ -66,7 +66,7 @@ module Aside
   # A text is not a filter file, or the filter fails its own tests. The message names the line and the key.
   class FilterError < Error; end
 
-  # A text is not the one that a report describes.
+  # A text is not the original that a report describes.
   class OriginalError < Error; end
 
   # Memory ran out. A scanner or rewriter stays in this error until +reset+.

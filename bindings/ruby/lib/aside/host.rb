@@ -18,7 +18,8 @@ module Aside
       # Id and exception of each failure, in order.
       attr_reader :failed
 
-      # Runs the block as the call that this thread is in. An exception that a report must not swallow is raised at the end.
+      # Makes a Call, and runs the block with it as this thread's current call. Raises at the end an exception that a report
+      # must not swallow.
       def self.within(hosts)
         Thread.handle_interrupt(Object => :never) do
           call = new(hosts)
@@ -93,12 +94,13 @@ module Aside
 
       private
 
-      # Returns the result of the block for the object. If it fails, notes that and returns a negative number.
+      # Returns the result of the block for the object. If the block fails, stores the exception and returns a negative number.
       def answer(number, reply, &block)
         host = @hosts[number]
         # Blocking, because a fiber scheduler would switch the thread's stack in the middle of the call.
         fiber = Fiber.new(blocking: true) { contain(host.object, &block) }
-        # The reply is written here, not in the Fiber: one that yielded may be resumed after the call, when the reply is gone.
+        # The reply is written here, not in the Fiber: a Fiber that yielded may be resumed after the call, when the reply's
+        # memory is gone.
         answer = fiber.resume
         answer = [nil, FiberError.new("it yielded in the middle of a call")] if fiber.alive?
         (code, said), failure = answer
@@ -134,14 +136,14 @@ module Aside
         Native.text(*place)
       end
 
-      # Returns of an invocation where the tool's id and the input are, and the time.
+      # Returns the addresses and lengths of an invocation's tool id and input, and its time.
       def given(invocation)
         tool, tool_len, input, input_len, now =
           Native.text(invocation, Native::INVOCATION_SIZE).unpack(Native::INVOCATION_UNPACK)
         [[tool, tool_len], [input, input_len], now]
       end
 
-      # Parsed once: the input is the same for all callbacks of a call.
+      # Returns the parsed input. It is parsed once, because it is the same for all callbacks of a call.
       def parsed(input)
         @parsed ||= [JSON.parse(text(input), max_nesting: false, freeze: true)]
         @parsed.first

@@ -60,7 +60,8 @@ module Aside
     def flush(final: true, &block)
       raise LocalJumpError, "no block given" unless block_given?
 
-      # The scanner holds only bytes that could still become something, so an empty feed yields all the rest.
+      # The scanner holds only bytes that could still become part of a marker or a character, so an empty feed yields all other
+      # bytes.
       return feed("", &block) unless final
 
       @scanner.flush { |event| yield event.channel, +event.text if event.kind == :text }

@@ -27,8 +27,8 @@ module Aside
         string.force_encoding(Encoding::UTF_8)
       end
 
-      # Returns a copy of a text for calls in which Ruby code runs: nobody changes it, and it is too large to be embedded and
-      # moved.
+      # Returns a copy of a text for calls in which Ruby code runs. The copy is not changed by that code, and is too large to be
+      # embedded in its object, which the garbage collector may move.
       def fixed(string)
         String.new(capacity: [string.bytesize, 1024].max) << string
       end
@@ -49,7 +49,7 @@ module Aside
         structs(text(address, count * size), format, size)
       end
 
-      # Returns the fields of each struct in a copy of such an array.
+      # Returns the fields of each struct in a copy of an array of the library.
       def structs(bytes, format, size)
         return [] if bytes.empty?
 
@@ -65,8 +65,9 @@ module Aside
         text(*out.unpack(BYTES_UNPACK))
       end
 
-      # Returns a copy of a text that the library has made, and frees it. The block calls the function that returns its address
-      # and writes its length. An exception of another thread here, as Timeout's, waits until the text is freed.
+      # Returns a copy of a text that the library has made, and frees the text. The block calls the function that returns the
+      # text's address and writes its length. An exception from another thread, such as Timeout's, waits until the text is
+      # freed.
       def made
         len = buffer(8)
         Thread.handle_interrupt(Object => :never) do
@@ -91,7 +92,7 @@ module Aside
         end
       end
 
-      # Returns a number if it is an unsigned one of 64 bits.
+      # Returns a number, which must fit into 64 unsigned bits.
       def count(name, value)
         return value if value.is_a?(Integer) && value.between?(0, 0xFFFF_FFFF_FFFF_FFFF)
 
@@ -126,8 +127,8 @@ module Aside
 
       private
 
-      # Returns the path or name of the library: the one that ASIDE_LIBRARY names, and no other; without it, the first that
-      # loads of the gem's own and the system's.
+      # Returns the path or name of the library: that of ASIDE_LIBRARY if it is set; otherwise the gem's own library, or the
+      # system's if the gem's does not load.
       def locate
         named = ENV.fetch("ASIDE_LIBRARY", "")
         own = File.join(__dir__, "libaside.#{FFI::Platform::LIBSUFFIX}")
@@ -166,8 +167,8 @@ module Aside
                           "this gem needs #{UNSTABLE_VERSION}"
     end
 
-    # Ruby 3.1 looks up the keywords of String.new on the first call that has some, without a lock. If two Ractors came first
-    # at once, one could find only half of them and raise an ArgumentError. So the first call is made here.
+    # Ruby 3.1 looks up the keywords of String.new, without a lock, on the first call with keywords. If two Ractors made their
+    # first calls at once, one could find only half of the keywords and raise an ArgumentError. So the first call is made here.
     fixed("")
 
     freeze

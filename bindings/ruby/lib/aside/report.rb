@@ -32,7 +32,7 @@ module Aside
     # The length of the text parts after, banners included.
     attr_reader :after
 
-    # The same lengths in UTF-16 code units, as banners have them.
+    # The lengths +before+ and +after+ in UTF-16 code units, as in banners.
     attr_reader :before_units, :after_units
 
     # The ids of the filters that changed something, in the order of their first change.
@@ -79,8 +79,8 @@ module Aside
     # Returns the bytes at +range+ of a part's original, so that omitted text can be shown after all. +original+ is the unchanged
     # text of part number +part+. The result is a new String, called UTF-8.
     #
-    # Raises OriginalError if it is another text or no filter changed that part, Error if the range is outside the text,
-    # and ClosedError.
+    # Raises OriginalError if +original+ is a different text or no filter changed that part, Error if the range is outside
+    # the text, and ClosedError.
     #
     #   report.parts.each do |part|
     #     part.stretches.each { |stretch| puts report.slice(part.part, log, stretch.range) if stretch.change == :left_out }

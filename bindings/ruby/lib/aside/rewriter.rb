@@ -47,9 +47,9 @@ module Aside
 
     class << self
       # Returns the kind of an answer's body, for +body+ of Rewriter.new: +:events+, +:json+ or +:lines+; nil if the answer is
-      # not for a rewriter of these formats: its status is not 200, it is compressed, its media type is another, or its path is
-      # that of no such format. Header values are verbatim, nil where there is none. +path+ is that of the request, with or
-      # without a query; nil: any path fits. +formats+ is as for Rewriter.new.
+      # not for a rewriter: its status is not 200, it is compressed, or its media type or path belongs to none of the +formats+.
+      # Header values are verbatim; nil: there is no such header. +path+ is the path of the request, with or without a query;
+      # nil: any path fits. +formats+ is as for Rewriter.new.
       #
       # The program that rewrites an answer must remove its headers Content-Length, ETag, Content-MD5, Digest and Repr-Digest, and
       # call #finish at its end. Any thread may call this.
@@ -63,8 +63,8 @@ module Aside
       end
 
       # Returns the change that a host should make to a request whose answer may be for a rewriter: +:identity+, send
-      # <tt>Accept-Encoding: identity</tt> to the server; nil: nothing, because it is not a POST, or its path is another. +path+
-      # and +formats+ are as for #wants. Any thread may call this.
+      # <tt>Accept-Encoding: identity</tt> to the server; nil: no change, because the request is not a POST, or its path belongs
+      # to none of the +formats+. +path+ and +formats+ are as for #wants. Any thread may call this.
       #
       #   Aside::Rewriter.request_hint("/v1/messages", "POST").inspect  # => ":identity"
       def request_hint(path, method, formats: :all)
@@ -72,9 +72,10 @@ module Aside
         :identity if Error.check(Native.aside_request_hint(exchange, Native.buffer(4))) == Native::OK
       end
 
-      # Returns the model that a request asks for, the first string +model+ of its JSON object, in all of its body that has come
-      # so far; 64 KiB are enough. Returns +:more+ while more of the body must come; nil if there is none: the body is not a JSON
-      # object, or its model is not a string, is not UTF-8, or is longer than 1,024 bytes. Any thread may call this.
+      # Returns the model that a request asks for: the first member +model+ of its JSON object. +body+ is the part of the body
+      # that has come so far; 64 KiB are enough. Returns +:more+ while more of the body must come; nil if there is no model: the
+      # body is not a JSON object, or its model is not a string, is not UTF-8, or is longer than 1,024 bytes. Any thread may
+      # call this.
       #
       #   Aside::Rewriter.request_model('{"model":"qwen3","mess')  # => "qwen3"
       def request_model(body)
@@ -87,10 +88,11 @@ module Aside
         end
       end
 
-      # Returns whether a request wants the thinking in its answer, for +thinking+ of Rewriter.new: +:keep+ or +:drop+. +path+ is
-      # that of the request, and +body+ its whole body. It wants none if it has <tt>"include_reasoning": false</tt>,
-      # <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is a Messages request without +thinking+, or
-      # with +thinking+ that is +disabled+. Any thread may call this. It may change in any version.
+      # Returns whether a request wants the thinking in its answer, for +thinking+ of Rewriter.new: +:keep+ or +:drop+. +path+
+      # is the path of the request, and +body+ its whole body. A request does not want the thinking if it has
+      # <tt>"include_reasoning": false</tt>, <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is a
+      # Messages request without +thinking+, or with +thinking+ that is +disabled+. Any thread may call this. This method may
+      # change in any version.
       #
       #   Aside::Rewriter.request_thinking("/v1/messages", '{"model":"qwen3"}').inspect  # => ":drop"
       def request_thinking(path, body)

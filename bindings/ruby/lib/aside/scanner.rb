@@ -48,7 +48,7 @@ module Aside
     # The format that unpacks a number of events, by that number.
     UNPACK = (0..CAPACITY).map { |count| (Native::EVENT_TEXT * count).freeze }.freeze
     EVENT_FIELDS = 4
-    # Where in an event the fields of some kinds begin.
+    # The offsets, in an event, of the fields that only some kinds have.
     CAUSE_AT = Native::EVENT_AT[:cause]
     RULE_AT = Native::EVENT_AT[:rule]
     TAG_AT = Native::EVENT_AT[:tag]
@@ -150,7 +150,7 @@ module Aside
       return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8
 
       size = chunk.bytesize
-      # Without a lock, so no method may end and no jump may be taken from here to the library: see #text.
+      # There is no lock, so no method may end and no jump may be taken between this line and the library's function: see #text.
       if @due.empty?
         @offset = nil
         channel = Native.aside_scanner_feed_text(@open, chunk, size)
@@ -434,8 +434,8 @@ module Aside
                .pack(Native::EVENT_ARRAY_PACK)
     end
 
-    # Notes the offset, and returns the address for @open. In a stream with tokens the offset is not noted, because an event
-    # must then say how many tokens were before it.
+    # Stores the offset in @offset, and returns the address for @open. In a stream with tokens it stores nothing, because an
+    # event must then have the number of tokens before it.
     def stand
       @offset = @with_tokens ? nil : Native.aside_scanner_offset(@address)
       @address
@@ -532,7 +532,7 @@ module Aside
       Native.text(at + held - back, back) << chunk.byteslice(0, len - back)
     end
 
-    # Returns the other values of an event; +at+ is its place in the array.
+    # Returns the values that only some kinds of events have; +at+ is the event's place in the array.
     def said(kind, raw, at)
       case kind
       when :open, :call
