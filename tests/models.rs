@@ -120,7 +120,6 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("hyperclova-x", &["naver-hyperclovax/HyperCLOVAX-SEED-Think-14B"]),
     ("inkling", &["thinkingmachines/Inkling"]),
     ("k2-horizon", &["IFM/K2-Horizon-70B"]),
-    ("kat-v1", &["Kwaipilot/KAT-V1-40B", "aquif-ai/aquif-3.6-8B"]),
     (
         "kimi-k2",
         &[
