@@ -176,6 +176,7 @@ fn known_prompts() {
         ("deepseek-v3", "<｜User｜>Hi<｜Assistant｜></think>", content),
         ("deepseek-v3", "<｜User｜>Hi<｜Assistant｜><think>", thinking),
         ("deepseek-v4", "<｜User｜>Hi<｜Assistant｜><think>", thinking),
+        ("glm-4.1v", "<|user|>\nHi<|assistant|>\n", content),
         ("ernie-4.5", "<|im_start|>user\nHi<|im_end|>\n\n<|im_start|>assistant\n<think>\n", thinking),
         ("exaone-deep", "[|user|]Hi\n[|assistant|]<thought>\n", thinking),
         ("gemma-4", "<|turn>user\nHi<turn|>\n<|turn>model\n", content),

@@ -259,6 +259,11 @@ impl CodeTracker {
         self.nests |= nests;
     }
 
+    /// Forgets what bytes have shown that were read and may never be fed: a host can stop a call before the end of its chunk.
+    pub fn forget_rest(&mut self) {
+        self.nests = false;
+    }
+
     /// Sets whether the line has mentioned an opener, but not yet its closer.
     pub fn set_mentions_tag(&mut self, mentions_tag: bool) {
         self.mentions_tag = mentions_tag;

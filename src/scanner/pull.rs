@@ -81,6 +81,7 @@ impl Pull<'_> {
         // Before the first byte, all held bytes belong to the prompt.
         if held == 0 || !self.engine.has_begun {
             self.engine.leave(self.compiled);
+            self.engine.code.forget_rest();
             return false;
         }
         if self.release_body() || self.count_held() {
