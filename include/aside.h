@@ -114,8 +114,8 @@ extern "C" {
 const char *aside_version(void);
 
 /**
- * Returns the version of the binary interface that the library has. A program fits the library if this is
- * `ASIDE_ABI_VERSION`: it grows only when something that was there changes.
+ * Returns the version of the library's binary interface. A program fits the library if the version is `ASIDE_ABI_VERSION`:
+ * the version grows only when a part of the interface changes that was there before.
  */
 uint32_t aside_abi_version(void);
 
@@ -147,20 +147,23 @@ enum {
      * `aside_request_model()`: more of the body is needed.
      */
     ASIDE_MORE = 2,
-    /** Not a failure: there is nothing to take, or nothing to do. */
+    /** Not a failure: there is nothing to return, or nothing to do. */
     ASIDE_NONE = 3,
     /** A pointer that is needed is NULL. */
     ASIDE_ERROR_NULL = -1001,
     /**
-     * A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's,
-     * or the address of the tokens is invalid.
+     * A length is above PTRDIFF_MAX: no object is that large. Or the lengths of the tokens do not add up to the
+     * buffer's length, or the address of the tokens is invalid.
      */
     ASIDE_ERROR_LENGTH = -1002,
-    /** No dialect of that name is built in (the message names the nearest ones), or known for that model or template. */
+    /**
+     * No built-in dialect has that name (the message lists the nearest names), or no dialect is known for that model or
+     * template.
+     */
     ASIDE_ERROR_UNKNOWN = -1003,
     /** The text of a dialect file, or of a server file, has an error. The message names the line and the key. */
     ASIDE_ERROR_DIALECT = -1004,
-    /** An option has a value that it cannot have, or that the dialect has no use for. */
+    /** An option has a value that it cannot have, or that the dialect does not support. */
     ASIDE_ERROR_OPTION = -1005,
     /** A `size` field, an `event_size` or a `capacity` cannot be right. */
     ASIDE_ERROR_SIZE = -1006,
@@ -172,8 +175,8 @@ enum {
     ASIDE_ERROR_BUSY = -1007,
     /**
      * Calls in the wrong order: a feed or flush after a `finish` that was paused (continue with `finish`, or `reset`), a
-     * start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool after
-     * its end.
+     * start that is set after the stream's first byte, bytes skipped in a state in which none may be skipped, or output of
+     * a tool after its end.
      */
     ASIDE_ERROR_ORDER = -1008,
     /**
@@ -189,13 +192,13 @@ enum {
      */
     ASIDE_ERROR_PANIC = -1011,
     /**
-     * A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
-     * else, or the form that the dialect lacks.
+     * A text cannot be joined or escaped. The message says which byte of which part would be read as a marker, or the form
+     * that the dialect lacks.
      */
     ASIDE_ERROR_JOIN = -1012,
     /** The text of a filter file has an error, or does not pass its own tests. The message names the line and the key. */
     ASIDE_ERROR_FILTER = -1013,
-    /** The text is not the one that the report is about. */
+    /** The text is not the original that the report describes. */
     ASIDE_ERROR_ORIGINAL = -1014,
     /** Several dialects fit a template equally well. The message names them. */
     ASIDE_ERROR_AMBIGUOUS = -1015,
@@ -254,13 +257,13 @@ typedef struct aside_rewriter aside_rewriter;
  * ========================================================================== */
 
 /**
- * A range of bytes. In a text that the library fills in, `at` is never NULL and has no NUL after the last byte; in one that a
- * caller passes, `at` may be NULL if `len` is 0. This struct never changes.
+ * A range of bytes. In a text that the library fills in, `at` is never NULL, and no NUL follows the last byte; in a text that
+ * a caller passes, `at` may be NULL if `len` is 0. This struct never changes.
  */
 typedef struct aside_bytes {
     /** The first byte. */
     const char *at;
-    /** Their number. */
+    /** The number of bytes. */
     size_t len;
 } aside_bytes;
 
@@ -301,16 +304,16 @@ const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
  * no thinking, the dialect of the calls is found.
  *
  * Returns NULL if no dialect is known for the model, or several fit equally well (`aside_last_status()` is
- * `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that
- * the model is known to write no thinking in its text, and no dialect of its calls is known.
+ * `ASIDE_ERROR_UNKNOWN`). The message then names the dialects that fit, or the nearest known models with their dialects,
+ * or says that the model is known to write no thinking in its text, and no dialect of its calls is known.
  *
  * Memory: as for `aside_dialect_find()`.
  */
 const struct aside_dialect *aside_dialect_find_for_model(const char *model, size_t len);
 
 /**
- * Returns the content of a whole text, which is meant for the reader, with ASCII white space trimmed at both ends. `text`
- * has `len` bytes.
+ * Returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends. `text` has
+ * `len` bytes.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
  * `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`.
@@ -375,7 +378,7 @@ typedef struct aside_join_options {
     struct aside_bytes content;
     /** The tool calls after the content. NULL if there are none. */
     const struct aside_join_call *calls;
-    /** Their number. */
+    /** The number of calls. */
     size_t call_count;
     /** `sizeof(aside_join_call)` of the caller's header, if there are calls. */
     size_t call_size;
@@ -410,14 +413,13 @@ typedef struct aside_join_options {
 char *aside_join(const struct aside_dialect *dialect, const struct aside_join_options *options, size_t *out_len);
 
 /**
- * Returns a text without the dialect's markers, for a prompt that a user's text goes into: U+200B (zero
- * width space, 3 bytes) is put after the first character of each marker, turn markers included, so that it reads the
- * same and is not a marker. A marker that counts only at the first byte of a stream gets it in front, if the text
- * begins with that marker. A text that was escaped is not changed again. `text` has `len` bytes; any bytes are
- * allowed.
+ * Returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt: U+200B (zero width
+ * space, 3 bytes) follows the first character of each marker, turn markers included, and the text looks the same. A marker
+ * that counts only at the first byte of a stream has U+200B before it, if the text begins with that marker. A text that was
+ * escaped is not changed again. `text` has `len` bytes; any bytes are allowed.
  *
- * Escape a text whole: a marker that is put together from two texts is seen in neither. The host must keep out special
- * tokens that the dialect does not name.
+ * Escape a text as a whole: a marker whose halves are in two texts is found in neither. The host must remove special tokens
+ * that the dialect does not name.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
  * `aside_last_status()` is then `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single
@@ -440,11 +442,11 @@ typedef struct aside_template_match {
     /** `sizeof(aside_template_match)` of the caller's header. */
     size_t size;
     /**
-     * Room for `capacity` dialects; NULL if that is 0. The first `capacity` of those that fit equally well, sorted by name,
-     * are written here. Like those of `aside_dialect_find()` they are never freed.
+     * Room for `capacity` dialects; NULL if `capacity` is 0. The first `capacity` dialects that fit equally well, sorted by
+     * name, are written here. Like the dialects of `aside_dialect_find()`, they are never freed.
      */
     const struct aside_dialect **dialects;
-    /** The number of dialects that there is room for. */
+    /** The number of dialects for which `dialects` has room. */
     size_t capacity;
     /** Filled: how many dialects fit equally well, also if there is room for fewer. */
     size_t count;
@@ -458,9 +460,9 @@ typedef struct aside_template_match {
 } aside_template_match;
 
 /**
- * Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and the
- * framing around them. The template is read, never rendered. `text` has `len` bytes and needs no NUL. `found` may be
- * NULL.
+ * Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that the template writes
+ * and the framing around them. The template is read, never rendered. `text` has `len` bytes and needs no NUL. `found` may
+ * be NULL.
  *
  * Returns the dialect, as `aside_dialect_find()`; `found->start` is then where generation starts after the template's
  * generation prompt, with the branches that are taken by default. If several dialects fit that differ in nothing that the
@@ -572,8 +574,8 @@ enum {
     /** Every tool opener in the thinking is text. */
     ASIDE_CALLS_IN_THINKING_NEVER = 1,
     /**
-     * As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is known whether the call is meant: text
-     * after it says that it is part of the thinking.
+     * As the dialect says, and a rewriter reports a call at once. Otherwise a rewriter waits until it is clear whether the
+     * call is meant: text after the call shows that the call is part of the thinking.
      */
     ASIDE_CALLS_IN_THINKING_ALWAYS = 2,
 };
@@ -591,8 +593,8 @@ enum {
      */
     ASIDE_STRAY_CLOSE_TEXT = 1,
     /**
-     * Such a closer is removed alone, and the text on both sides of it stays content: for a host whose prompt has ended
-     * the thinking.
+     * The closer alone is removed, and the text on both sides of it stays content: for a host whose prompt has ended the
+     * thinking.
      */
     ASIDE_STRAY_CLOSE_DROP = 2,
 };
@@ -605,9 +607,12 @@ typedef uint32_t aside_stray_close;
  * of `aside_leading_tags`.
  */
 enum {
-    /** In dialects of models it opens the thinking, which its own closer or the dialect's ends. */
+    /**
+     * In a dialect of a model, the tag opens the thinking, and either the tag's own closer or the dialect's closer ends
+     * it.
+     */
     ASIDE_LEADING_TAGS_DIALECT = 0,
-    /** It is text: for a host that asks for such a tag in its prompt and looks for it itself. */
+    /** The tag is text: for a host that asks for such a tag in its prompt and looks for it itself. */
     ASIDE_LEADING_TAGS_TEXT = 1,
 };
 
@@ -629,7 +634,7 @@ typedef uint32_t aside_budget_unit;
 enum {
     /** Each thinking span has the whole budget. */
     ASIDE_BUDGET_SCOPE_SPAN = 0,
-    /** All thinking of the stream shares it. */
+    /** All thinking of the stream shares the budget. */
     ASIDE_BUDGET_SCOPE_STREAM = 1,
 };
 
@@ -669,8 +674,8 @@ typedef struct aside_scanner_options {
 } aside_scanner_options;
 
 /**
- * Makes a scanner, at the start of a stream. `options` may be NULL: as the dialect says, nothing collected, no budget.
- * Neither is used after the call: the dialect may be freed before the scanner.
+ * Makes a scanner, at the start of a stream. `options` may be NULL: the dialect decides, nothing is collected, and there is
+ * no budget. `dialect` and `options` are not used after the call: the dialect may be freed before the scanner.
  *
  * Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have) or
@@ -693,11 +698,11 @@ void aside_scanner_free(struct aside_scanner *scanner);
 
 /**
  * Sets the start of the next stream, before its first byte: after a rendered prompt that ends in the `len` bytes of
- * `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
- * that the stream may start inside a span or a header, and framing that the prompt has begun continues in the stream.
- * Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
- * scanner restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of
- * the scanner.
+ * `tail`. The bytes after the dialect's last turn marker are read as if the model had written them, so that the stream
+ * may start inside a span or a header, and framing that the prompt has begun continues in the stream. The events of
+ * open spans are reported at offset 0, without bytes, when the first byte is fed. Finishing or resetting the scanner
+ * restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of the
+ * scanner.
  *
  * `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
  * only. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that
@@ -715,10 +720,10 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
                                              aside_start *start);
 
 /**
- * Returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
- * `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in
- * the thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
- * written on success only.
+ * Writes the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
+ * `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if the dialect only guesses that its models start in the
+ * thinking, and neither a prompt nor the options have confirmed the guess; otherwise 0. `start` and `is_guessed` may be NULL.
+ * They are written on success only.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
@@ -738,12 +743,11 @@ enum {
 typedef uint32_t aside_end_reason;
 
 /**
- * Sets the reason why the stream ends. It must be called before the stream is finished: finishing clears the reason, as a reset
- * does.
+ * Sets the reason why the stream ends. Call it before the stream is finished: finishing clears the reason, as a reset does.
  *
- * It matters where the start was guessed to be in the thinking (`aside_scanner_start()`). If an answer ended and nothing in it
- * has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
- * channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
+ * The reason matters for a stream that was guessed to start in the thinking (`aside_scanner_start()`). If an answer ended and
+ * nothing in it has closed that thinking or written its opener, the thinking was the answer: finishing then reports
+ * `ASIDE_KIND_RECLASSIFY` with the channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has
  * changed after an error.
@@ -767,31 +771,32 @@ enum {
     /** A span ends. The bytes are its closing marker; there are none if it ends without one. */
     ASIDE_KIND_CLOSE = 5,
     /**
-     * All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
-     * where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
-     * "reclassify"`. It was content where the stream has ended in thinking that was only guessed
-     * (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
-     * bytes of the stream, and is reported at most once in it.
+     * All content so far was thinking, or all thinking so far was content: the event's channel is the right one. It was
+     * thinking if a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
+     * "reclassify"`. It was content if the stream has ended in thinking that was only guessed
+     * (`aside_scanner_end_reason()`), or if the closer of a wrapper of the answer ends the thinking. The event has no
+     * bytes of the stream, and is reported at most once in a stream.
      */
     ASIDE_KIND_RECLASSIFY = 6,
     /**
-     * The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
-     * once for each span or stream, as `options.budget_scope` says.
+     * The thinking exceeds its budget here. The event has no bytes of the stream and is between two characters. It is
+     * reported once for each span or stream, as `options.budget_scope` says.
      */
     ASIDE_KIND_BUDGET = 7,
     /**
-     * A tool call begins. This and the kinds after it are reported only with `options.calls`, from dialects that say how calls
-     * are written. The bytes are the beginning of the call, if the opener of its span was not that.
+     * A tool call begins. This and the kinds after it are reported only with `options.calls`, from dialects that say how
+     * calls are written. The bytes are the beginning of the call; there are none if the opener of its span was the
+     * beginning.
      */
     ASIDE_KIND_CALL = 8,
     /** The name of the call, whole. If it has no bytes, the name is the value of a header's field. */
     ASIDE_KIND_CALL_NAME = 9,
     /**
-     * An id of the call, whole. If the whole head of the call is its id, it is reported in parts, with the name between
-     * them.
+     * An id of the call, whole. If the whole head of the call is its id, the id is reported in parts, with the name
+     * between them.
      */
     ASIDE_KIND_CALL_ID = 10,
-    /** A key of the arguments, whole. Arguments that are JSON have none. */
+    /** A key of the arguments, whole. For arguments that are JSON, no keys are reported. */
     ASIDE_KIND_CALL_KEY = 11,
     /** The word for the type of the next value, whole. */
     ASIDE_KIND_CALL_TYPE = 12,
@@ -799,7 +804,9 @@ enum {
      * A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not cut a character.
      */
     ASIDE_KIND_CALL_VALUE = 13,
-    /** The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none. */
+    /**
+     * The value ends. The bytes are its closer, if it has one. For arguments that are JSON, no end of a value is reported.
+     */
     ASIDE_KIND_CALL_VALUE_END = 14,
     /** The call ends. The bytes are its last marker, if it has one. */
     ASIDE_KIND_CALL_END = 15,
@@ -827,17 +834,17 @@ typedef uint32_t aside_channel;
 enum {
     /** The closing marker was read. */
     ASIDE_CAUSE_MARKER = 0,
-    /** Another text was read that ends such a span. */
+    /** A text was read that ends the span without being its closer. */
     ASIDE_CAUSE_IMPLIED = 1,
     /** The stream ended inside the span. */
     ASIDE_CAUSE_END_OF_STREAM = 2,
-    /** `aside_scanner_force_close()` ended it. */
+    /** `aside_scanner_force_close()` ended the span. */
     ASIDE_CAUSE_FORCED = 3,
     /** The text of a tool call broke its grammar. No span ends with this cause. */
     ASIDE_CAUSE_MALFORMED = 4,
     /**
      * The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends
-     * with this cause, nor a call that a call writer has written.
+     * with this cause, and no delta of a call writer has it.
      */
     ASIDE_CAUSE_ENDED = 5,
 };
@@ -885,11 +892,11 @@ typedef struct aside_event {
     uint32_t value_len;
     /** For `ASIDE_KIND_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte. */
     uint32_t raw_name_at;
-    /** Its length there; 0 if the marker has no name for it. */
+    /** The length of the name in the marker; 0 if the marker does not write the name. */
     uint32_t raw_name_len;
     /** For `ASIDE_KIND_ATTRIBUTE`, where the value is in the marker, not decoded, counted from the marker's first byte. */
     uint32_t raw_value_at;
-    /** Its length there. */
+    /** The length of the value in the marker. */
     uint32_t raw_value_len;
     /** For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the stream, from 0. Otherwise 0. */
     uint32_t call;
@@ -953,41 +960,41 @@ aside_status aside_scanner_feed(struct aside_scanner *scanner,
 aside_status aside_scanner_finish(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
- * Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. For a host that
- * must show everything now. If a part of a marker was flushed, the rest of it is text too.
+ * Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. It is for a host
+ * that must show everything now. If a part of a marker was flushed, the rest of the marker is text too.
  *
  * Returns the same as `aside_scanner_feed()`.
  */
 aside_status aside_scanner_flush(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
- * Closes the thinking that is open: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`.
- * A tool span whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost
- * span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks
- * before it, is removed (that of a fence is not: it is text). For a host that ends thinking which has become too long.
+ * Closes the thinking that is open: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`. A tool span
+ * whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost span is neither
+ * of these, or before the first byte if a prompt has opened the span. A closer that comes next, with only blanks before it, is
+ * removed, except for a fence's closer, which is text. It is for a host that ends thinking which has become too long.
  *
  * Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
  * the close has not been delivered.
  */
 aside_status aside_scanner_force_close(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
-/** A token of the model, as the caller's tokenizer knows it. A token of zero bytes counts nowhere. */
+/** A token of the model, as the caller's tokenizer knows it. A token of zero bytes is not counted. */
 typedef struct aside_token {
-    /** The number of its bytes in the buffer. */
+    /** The number of the token's bytes in the buffer. */
     uint32_t len;
-    /** 1: it is one of the tokenizer's added tokens. 0: it is text, whatever it looks like. */
+    /** 1: one of the tokenizer's added tokens. 0: text, whatever it looks like. */
     uint32_t special;
 } aside_token;
 
 /**
- * Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` of them, and their lengths add
- * up to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
+ * Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` tokens, and their lengths add up
+ * to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
  * typed as ordinary text stays text; `first_token` and `tokens` of each event say which tokens begin in it, and
  * `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
  *
- * Returns the same as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
- * After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not wholly done, the
- * first of them with the length that is left of it.
+ * Returns the same as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed
+ * then. After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not completely done, the first
+ * of them with its remaining length.
  *
  * Memory: the first such call allocates the memory that it needs.
  */
@@ -1012,9 +1019,9 @@ aside_status aside_scanner_feed_tokens(struct aside_scanner *scanner,
 aside_status aside_scanner_reset(struct aside_scanner *scanner);
 
 /**
- * Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
- * Feeding one does not change the other. Thoughts that were not taken are in both. The second one does not
- * share the memory that C has borrowed from the first.
+ * Makes a second scanner in the same state, also in the middle of a stream: for beam search, and for trying again from here.
+ * Feeding one scanner does not change the other. Thoughts that were not taken are in both. The second scanner does not share
+ * the memory that C has borrowed from the first.
  *
  * Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` (also for a scanner that is in that error) or
@@ -1026,33 +1033,33 @@ struct aside_scanner *aside_scanner_clone(const struct aside_scanner *scanner);
  * Returns the number of bytes of the last feed's buffer that are done. Returns 0 and sets a message for NULL, inside a callback of
  * the same scanner, and after `ASIDE_ERROR_PANIC`.
  *
- * After a pause the rest of the buffer need not be fed: every function then treats the consumed bytes as at the end of any
- * feed. Delivered events are final, even where the rest has decided them.
+ * After a pause the rest of the buffer need not be fed: the stream then continues as if the buffer had ended after the
+ * consumed bytes. Delivered events are final, even if the rest of the buffer has decided them.
  */
 size_t aside_scanner_consumed(const struct aside_scanner *scanner);
 
 /**
- * Returns the number of bytes that are held back now, because they could still become part of a marker or of a character. 0 as
- * `aside_scanner_consumed()`.
+ * Returns the number of bytes that are held back now, because they could still become part of a marker or of a character.
+ * Returns 0 where `aside_scanner_consumed()` fails.
  */
 size_t aside_scanner_held(const struct aside_scanner *scanner);
 
 /**
  * Returns the largest number of bytes that this scanner holds back. In a pause, a marker or a word of a call whose
- * events are pending is held too. 0 as `aside_scanner_consumed()`.
+ * events are pending is held too. Returns 0 where `aside_scanner_consumed()` fails.
  */
 size_t aside_scanner_max_hold(const struct aside_scanner *scanner);
 
-/** Returns the offset in the stream of the next byte to be fed. 0 as `aside_scanner_consumed()`. */
+/** Returns the offset in the stream of the next byte to be fed. Returns 0 where `aside_scanner_consumed()` fails. */
 uint64_t aside_scanner_offset(const struct aside_scanner *scanner);
 
 /** The counts of a channel in a stream. Set `size` before each call; later versions may add fields at the end. */
 typedef struct aside_counts {
     /** `sizeof(aside_counts)` of the caller's header. */
     size_t size;
-    /** Bytes of text. Markers and framing count nowhere. */
+    /** Bytes of text. Markers and framing are not counted. */
     uint64_t bytes;
-    /** Characters of text; of invalid UTF-8, the bytes that do not continue a character. */
+    /** Characters of text; in invalid UTF-8, the bytes that do not continue a character. */
     uint64_t characters;
     /** Spans that were opened. */
     uint64_t spans;
@@ -1070,9 +1077,9 @@ typedef struct aside_counts {
  * the counts of that stream, until another begins. Held bytes count when they are reported. `channel` is an `aside_channel`
  * value. Set `counts->size` to `sizeof(aside_counts)` before the call.
  *
- * After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
- * `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
- * thinking although that was off; a host that knows it was off can show the text as the answer.
+ * After a stream the counts show whether the whole answer was thinking: `ASIDE_CHANNEL_THINKING` has bytes,
+ * `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or thinking was off although the
+ * stream was started in it; a host that knows that thinking was off can show the text as the answer.
  *
  * Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
  * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -1093,11 +1100,11 @@ typedef struct aside_thought {
     size_t size;
     /** The text. */
     struct aside_bytes text;
-    /** The offset in the stream of the marker that opened it. */
+    /** The offset in the stream of the opening marker. */
     uint64_t offset;
-    /** Why it ended. `ASIDE_CAUSE_END_OF_STREAM`: it was cut off. */
+    /** Why the thought ended. `ASIDE_CAUSE_END_OF_STREAM`: it was cut off. */
     aside_cause cause;
-    /** 1 if `options.collect` was too small for all of it, otherwise 0. */
+    /** 1 if `options.collect` was too small for the whole thought, otherwise 0. */
     uint32_t truncated;
     /** 1 if the marker had a type, otherwise 0. */
     uint32_t has_thought_type;
@@ -1112,26 +1119,26 @@ typedef struct aside_thought {
 } aside_thought;
 
 /**
- * Takes the oldest thought that has ended and was not taken yet, from a scanner that was made with `options.collect`.
- * Set `thought->size` to `sizeof(aside_thought)` before. The texts of `*thought` belong to the scanner; `aside_thought`
- * says how long they are valid.
+ * Removes the oldest thought that has ended from a scanner that was made with `options.collect`, and writes it to
+ * `*thought`. Set `thought->size` to `sizeof(aside_thought)` before. The texts of `*thought` belong to the scanner;
+ * `aside_thought` says how long they are valid.
  *
- * Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if there is none (`*thought` is not written, and the one
- * taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`,
- * `ASIDE_ERROR_PANIC`.
+ * Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if no thought is waiting (`*thought` is not written, and the
+ * thought that was taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
+ * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_scanner_take_thought(struct aside_scanner *scanner, struct aside_thought *thought);
 
 /**
  * An attribute of a thought. Set `size` before each call; later versions may add fields at the end. Its texts are valid
- * as long as those of the thought.
+ * as long as the texts of the thought.
  */
 typedef struct aside_attribute {
     /** `sizeof(aside_attribute)` of the caller's header. */
     size_t size;
-    /** Its name. */
+    /** The name of the attribute. */
     struct aside_bytes name;
-    /** Its decoded value. */
+    /** The decoded value of the attribute. */
     struct aside_bytes value;
 } aside_attribute;
 
@@ -1156,7 +1163,7 @@ aside_status aside_scanner_thought_attribute(const struct aside_scanner *scanner
 
 /** The part of a call that is sent before the call is whole: the values of `aside_not_whole`. */
 enum {
-    /** Its arguments, as they come. A call that breaks off stays as far as it was sent. */
+    /** The arguments, as they come. If a call breaks off, the client keeps the part that was sent. */
     ASIDE_NOT_WHOLE_TELL = 0,
     /**
      * Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
@@ -1175,11 +1182,11 @@ typedef uint32_t aside_not_whole;
 
 /** The treatment of a call of a tool that the request does not list: the values of `aside_unknown_tool`. */
 enum {
-    /** It is text. */
+    /** The call is text. */
     ASIDE_UNKNOWN_TOOL_TEXT = 0,
-    /** It is removed. */
+    /** The call is removed. */
     ASIDE_UNKNOWN_TOOL_DROP = 1,
-    /** It is emitted like any other call. */
+    /** The call is emitted like a call of a listed tool. */
     ASIDE_UNKNOWN_TOOL_TELL = 2,
 };
 
@@ -1188,9 +1195,9 @@ typedef uint32_t aside_unknown_tool;
 
 /** Whether the end of a text that has ended by itself may end a call: the values of `aside_implied_end`. */
 enum {
-    /** A call written as keys and values between markers is whole if it ends between two of them. */
+    /** A call written as keys and values between markers is whole if the text ends after a value. */
     ASIDE_IMPLIED_END_ON = 0,
-    /** No call that the end of the text cuts is whole. */
+    /** A call that the end of the text cuts off is never whole. */
     ASIDE_IMPLIED_END_OFF = 1,
 };
 
@@ -1208,7 +1215,10 @@ typedef struct aside_call_writer_options {
      * arguments.
      */
     struct aside_bytes tools;
-    /** Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`. */
+    /**
+     * The beginning of the id for a call to which the model gave no id; `index` of the call follows it. UTF-8. `at` is NULL:
+     * `call_`.
+     */
     struct aside_bytes id_prefix;
     /**
      * The most bytes of a call that are held because they cannot be sent yet: arguments until the name has come, a value
@@ -1216,23 +1226,25 @@ typedef struct aside_call_writer_options {
      */
     uint64_t max_held;
     /**
-     * The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
-     * 4 MiB.
+     * The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much
+     * memory. 0: 4 MiB.
      */
     uint64_t max_tools;
     /** The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held. */
     aside_not_whole not_whole;
     /**
-     * The treatment of a call of a tool that is not in `tools`. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
-     * same for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
+     * The treatment of a call of a tool that is not in `tools`. For a call writer, which writes no text,
+     * `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same: the call has no delta, and the host may send its
+     * bytes as text.
      */
     aside_unknown_tool unknown_tool;
     /** Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call. */
     aside_implied_end implied_end;
     /**
      * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-     * that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
-     * string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+     * that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a string
+     * that contains it as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave the arguments
+     * unchanged.
      */
     uint32_t repair_arguments;
     /** The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all. */
@@ -1246,7 +1258,9 @@ typedef struct aside_call_writer_options {
 typedef struct aside_call_delta {
     /** `sizeof(aside_call_delta)` of the caller's header. */
     size_t size;
-    /** The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Those not emitted count too. */
+    /**
+     * The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Calls that are not emitted count too.
+     */
     uint64_t call;
     /** The number of the call among those that are emitted, from 0: `index` of OpenAI's `tool_calls`. */
     uint64_t index;
@@ -1260,8 +1274,8 @@ typedef struct aside_call_delta {
      */
     struct aside_bytes arguments;
     /**
-     * In the last delta, an id that the model wrote after the first delta had left; otherwise empty. It counts only for a
-     * client that gets whole answers.
+     * In the last delta, the id of the call if the model wrote it after the first delta was sent; otherwise empty. It is for
+     * clients that get whole answers only.
      */
     struct aside_bytes late_id;
     /** 1: the first delta of the call. Otherwise 0. */
@@ -1289,8 +1303,8 @@ typedef struct aside_call_delta {
 
 /**
  * Makes a call writer, at the start of a stream: it makes JSON of the tool calls that a scanner of `dialect` reports,
- * for a client that takes OpenAI's `tool_calls`. Give the scanner `options.calls`. `options` may be NULL: every call is
- * emitted. Neither is used after the call: the dialect may be freed before the writer.
+ * for a client that reads OpenAI's `tool_calls`. Set `options.calls` of the scanner. `options` may be NULL: every call
+ * is emitted. `dialect` and `options` are not used after the call: the dialect may be freed before the writer.
  *
  * Returns a writer that the caller owns: `aside_call_writer_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for `tools` that are not JSON
@@ -1311,10 +1325,10 @@ struct aside_call_writer *aside_call_writer_new(const struct aside_dialect *dial
 void aside_call_writer_free(struct aside_call_writer *writer);
 
 /**
- * Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used
- * after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 72, so that it has `call`. Feed all
- * events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that belong to no call
- * change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
+ * Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used after
+ * the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 72, so that the event has the field `call`.
+ * Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; an event that belongs
+ * to no call changes nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
  *
  * Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
  * `*delta` is not written. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
@@ -1387,11 +1401,11 @@ enum {
     ASIDE_FORMAT_RESPONSES = 4,
     /** Anthropic Messages, `/messages`. */
     ASIDE_FORMAT_MESSAGES = 8,
-    /** Ollama's own, `/api/chat` and `/api/generate`. */
+    /** Ollama's own format, `/api/chat` and `/api/generate`. */
     ASIDE_FORMAT_OLLAMA = 16,
     /**
-     * All of them, those that later versions add included: all bits that an `int` has. Any other value with a bit that is not
-     * a format's is refused.
+     * All formats, including the formats of later versions: all bits that an `int` has. Every other value with a bit of no
+     * format is refused.
      */
     ASIDE_FORMAT_ALL = 2147483647,
 };
@@ -1401,7 +1415,7 @@ typedef uint32_t aside_formats;
 
 /** A set of the shapes in which servers send an answer, of which a rewriter makes one: the bits of `aside_shapes`. */
 enum {
-    /** None: other shapes that a server sends stay unchanged. */
+    /** No shape: the answer of a server stays as it is. */
     ASIDE_SHAPE_NONE = 0,
     /**
      * The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
@@ -1418,8 +1432,8 @@ enum {
      */
     ASIDE_SHAPE_CONTENT = 8,
     /**
-     * All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
-     * shape is accepted.
+     * All shapes, including the shapes of later versions: all bits that an `int` has. Every other value with a bit of no
+     * shape is refused.
      */
     ASIDE_SHAPE_ALL = 2147483647,
 };
@@ -1429,11 +1443,11 @@ typedef uint32_t aside_shapes;
 
 /** Whether a rewriter sends the thinking: the values of `aside_thinking`. */
 enum {
-    /** It is sent. */
+    /** The thinking is sent. */
     ASIDE_THINKING_KEEP = 0,
     /**
-     * It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone
-     * ends with empty content, or is promoted.
+     * The thinking is left out, also if a server has split it itself. An answer of thinking alone ends with empty content,
+     * or with its thinking as content if `options.promote_empty` is set.
      */
     ASIDE_THINKING_DROP = 1,
 };
@@ -1445,7 +1459,7 @@ typedef uint32_t aside_thinking;
 enum {
     /** The content of a reasoning item, as `reasoning_text`: right for clients that send items back. */
     ASIDE_RESPONSES_AS_REASONING_TEXT = 0,
-    /** Its summary, as `summary_text`: for clients that show only that. */
+    /** The summary of a reasoning item, as `summary_text`: for clients that show only summaries. */
     ASIDE_RESPONSES_AS_SUMMARY = 1,
 };
 
@@ -1457,13 +1471,14 @@ typedef uint32_t aside_responses_as;
  * `aside_comments`.
  */
 enum {
-    /** They pass. */
+    /** Comments stay. */
     ASIDE_COMMENTS_KEEP = 0,
-    /** They are left out. */
+    /** Comments are left out. */
     ASIDE_COMMENTS_DROP = 1,
     /**
-     * Each becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left out if
-     * its format has no such event, as Responses, and before the first event unless `options.formats` names one format.
+     * Each comment becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left
+     * out in formats without such an event, such as Responses, and before the first event unless `options.formats` names
+     * one format.
      */
     ASIDE_COMMENTS_CHUNK = 2,
 };
@@ -1483,14 +1498,17 @@ typedef struct aside_rewriter_options {
     aside_body body;
     /** 1: nothing is split, and the output is the input. 0: the text is split. */
     uint32_t off;
-    /** The largest number of bytes of an event, or of a JSON body, that is read: longer ones pass unchanged. 0: 16 MiB. */
+    /**
+     * The largest number of bytes of an event, or of a JSON body, that is read: a longer one is sent on unchanged. 0: 16
+     * MiB.
+     */
     uint64_t max_event;
     /** The treatment of a closer of the thinking without an opener, after content. */
     aside_stray_close stray_close;
     /**
-     * 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and
-     * `finish_reason` `tool_calls` of `stop`. A choice in which the server does so itself is left alone from then on. 0:
-     * calls stay in the text.
+     * 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and change
+     * the `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the server itself has
+     * made. 0: calls stay in the text.
      */
     uint32_t calls;
     /**
@@ -1506,13 +1524,16 @@ typedef struct aside_rewriter_options {
     uint64_t max_held;
     /** The treatment of a tool call that begins inside the thinking. */
     aside_calls_in_thinking calls_in_thinking;
-    /** The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all. */
+    /**
+     * The formats of the answers that are read, as `ASIDE_FORMAT_` bits; an answer of another format is sent on unchanged. 0:
+     * all formats.
+     */
     aside_formats formats;
     /** The form of the thinking in the items of OpenAI Responses. */
     aside_responses_as responses_as;
     /**
      * 1: mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
-     * an object over several lines, chunks without `choices`, and more. 0: all of them pass unchanged.
+     * an object over several lines, chunks without `choices`, and more. 0: leave the faults.
      */
     uint32_t repair;
     /**
@@ -1521,9 +1542,9 @@ typedef struct aside_rewriter_options {
      */
     uint32_t promote_empty;
     /**
-     * 1: chat completions, completions and Ollama's lines are sent as one chunk for each received one, the thinking before the
-     * content, for clients that count them, and where `repair` or `normalise` would make two. 0: each chunk has text for one
-     * field.
+     * 1: in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the thinking before
+     * the content, for clients that count chunks, also where `repair` or `normalise` would make two. 0: each chunk has text
+     * for one field.
      */
     uint32_t merge;
     /**
@@ -1532,9 +1553,9 @@ typedef struct aside_rewriter_options {
      */
     uint64_t max_tools;
     /**
-     * 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
-     * dialect guessed it to start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream gets it again as
-     * content, and a body as content alone.
+     * 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the dialect guessed it to
+     * start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream repeats the text as content, and a body
+     * has it as content alone.
      */
     uint32_t keep_guessed;
     /** The reading of a tag that is not the dialect's own at the beginning of a text. */
@@ -1561,13 +1582,13 @@ typedef struct aside_rewriter_options {
      * none.
      */
     struct aside_bytes start_call;
-    /** The shapes of servers' answers of which one is made, as `ASIDE_SHAPE_` bits. 0: none. */
+    /** The shapes of servers' answers that are changed to one common shape, as `ASIDE_SHAPE_` bits. 0: none. */
     aside_shapes normalise;
     /** Whether the thinking is sent. */
     aside_thinking thinking;
     /**
-     * 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
-     * rid of them. 0: their signatures are empty, and their ids begin with `rs_`.
+     * 1: label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that they can
+     * be removed from a history. 0: their signatures are empty, and their ids begin with `rs_`.
      */
     uint32_t label;
     /** The treatment of comments in a stream of events, for clients that fail on them. */
@@ -1600,9 +1621,9 @@ struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, c
 void aside_rewriter_free(struct aside_rewriter *rewriter);
 
 /**
- * Sets by which dialect the next stream is read, and where it starts, before its first byte. `dialect` may be NULL: the
- * rewriter's own. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
- * `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. For hosts that learn the model, or
+ * Sets, before the first byte of the next stream, its dialect and where it starts. `dialect` may be NULL: the rewriter's
+ * own dialect. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
+ * `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. It is for hosts that learn the model, or
  * whether it thinks, from the request, and for results of `aside_dialect_find_for_template()`. Finishing or resetting the
  * rewriter restores its own dialect and start. The dialect may be freed after the call.
  *
@@ -1619,9 +1640,9 @@ aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
                                         aside_start start);
 
 /**
- * Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. For a
- * rewriter that serves one request after another; a request without `tools` gets `[]`. Finishing or resetting the rewriter
- * restores its own. `tools` is not used after the call; it must not be memory of the rewriter.
+ * Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. It is for a
+ * rewriter that serves one request after another; for a request without `tools`, pass `[]`. Finishing or resetting the
+ * rewriter restores its own tools. `tools` is not used after the call; it must not be memory of the rewriter.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that
  * cannot be read (the message says where), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
@@ -1656,8 +1677,8 @@ aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
  * `*out` is memory of the rewriter, valid until the next call with it. It is written on success only.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
- * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
- * that is not an error.
+ * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read are sent on
+ * unchanged; that is not an error.
  *
  * Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for chunks that
  * one event becomes; by the bytes that are held back of each of at most 128 choices, up to twice `aside_dialect_max_hold()`.
@@ -1691,15 +1712,15 @@ typedef struct aside_rewriter_stats {
     size_t size;
     /** Events that have data, lines of JSON, and bodies that were read whole. */
     uint64_t events;
-    /** The number of them that were sent changed, or with chunks before them. */
+    /** The number of `events` that were sent changed, or with chunks before them. */
     uint64_t changed;
-    /** Chunks and events that were written in addition to those that came. */
+    /** Chunks and events that were written in addition to the server's. */
     uint64_t added;
     /** Faults of the stream that `options.repair` has mended. */
     uint64_t repaired;
-    /** Events and bodies that passed unread because they were longer than `options.max_event`. */
+    /** Events and bodies that were sent on unread because they were longer than `options.max_event`. */
     uint64_t too_long;
-    /** JSON objects that passed unread because they are neither in a format that is read nor an error. */
+    /** JSON objects that were sent on unread because they are neither in a format that is read nor an error. */
     uint64_t unread;
     /** Answers whose thinking was to be sent as content too, and was too long for that. */
     uint64_t unpromoted;
@@ -1714,14 +1735,14 @@ typedef struct aside_rewriter_stats {
     /** Texts whose thinking the server splits itself. */
     uint64_t split_by_server;
     /**
-     * 1 if the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli), or in
-     * another encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. After
-     * the end of a stream, this is about that stream, until another begins. Otherwise 0.
+     * 1 if the stream is sent on unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli),
+     * or in another encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
+     * After the end of a stream, this is about that stream, until another begins. Otherwise 0.
      */
     uint32_t encoded;
     /** 0. */
     uint32_t reserved;
-    /** Tool calls of the text that were sent as calls. Those that a server sends itself are not counted. */
+    /** Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted. */
     uint64_t calls;
 } aside_rewriter_stats;
 
@@ -1794,17 +1815,17 @@ typedef uint32_t aside_hint;
  * `formats` are read: the answer has not come yet.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
- * is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
- * `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+ * is: it is not a `POST`, or its path belongs to none of the formats; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+ * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
 aside_status aside_request_hint(const struct aside_exchange *exchange, aside_hint *hint);
 
 /**
- * Finds the model that a request asks for, to choose a dialect by: the first member `model` of the JSON object that
- * `body` is. `body` has all `len` bytes that have come so far: a host calls this after each piece, with all of them
- * again, until it knows, and keeps 64 KiB at most. Text after the model is not read.
+ * Finds the model that a request asks for, so that a host can choose a dialect: the first member `model` of the JSON
+ * object `body`. `body` has all `len` bytes that have come so far: a host calls this after each piece of the body, with
+ * all pieces again, until the model is found, and keeps 64 KiB at most. Text after the model is not read.
  *
  * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
  * not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
@@ -1828,8 +1849,8 @@ aside_status aside_request_model(const char *body, size_t len, char *model, size
  * are filled by the library, on success and on `ASIDE_MORE` only.
  *
  * The bytes of an event begin at `buf[event.offset - offset]`, and there are `event.len` of them. If `event.offset` is
- * below `offset`, the event begins in bytes that an earlier call had held back: these are the last ones of `held`. The
- * rest of it, if any, is at the start of `buf`.
+ * below `offset`, the event begins in bytes that an earlier call had held back: in the last `offset - event.offset` bytes
+ * of `held`. The rest of the event, if any, is at the start of `buf`.
  */
 typedef struct aside_event_array {
     /** `sizeof(aside_event_array)` of the caller's header. */
@@ -1915,12 +1936,12 @@ enum { ASIDE_NOT_TEXT = -1 };
 
 /**
  * Feeds `buf` if all of it is text of one channel and nothing else happens, as with most tokens: the cheapest way to
- * feed, for hosts where even an event array is expensive. Otherwise nothing is fed, and the same `buf` goes to
- * `aside_scanner_feed_into()` or `aside_scanner_feed()`. They report the same events: such a feed is one event
- * `ASIDE_KIND_TEXT`, at the offset that `aside_scanner_offset()` had before.
+ * feed, for hosts where even an event array is expensive. Otherwise it feeds nothing: pass the same `buf` to
+ * `aside_scanner_feed_into()` or `aside_scanner_feed()`. A feed of this kind is one event `ASIDE_KIND_TEXT`, at the
+ * offset that `aside_scanner_offset()` had before.
  *
- * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above), or `ASIDE_NOT_TEXT` if nothing was fed: also if
- * something is wrong, which the other two report.
+ * Returns the channel (an `ASIDE_CHANNEL_` value, 0 or above), or `ASIDE_NOT_TEXT` if nothing was fed, also after an error,
+ * which the other two functions report.
  *
  * Memory: none is allocated.
  */

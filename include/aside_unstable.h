@@ -97,17 +97,17 @@ typedef struct aside_tool_trigger {
     /** The text after a value. */
     struct aside_bytes value_end;
     /**
-     * Tags in these texts, with a blank between each two. Those that are special tokens of the model's must be left in its text, or
-     * the call cannot be read.
+     * The tags in these texts, with a blank between each two. A tag that is a special token of the model must be left in the
+     * model's text, or the call cannot be read.
      */
     struct aside_bytes preserved;
 } aside_tool_trigger;
 
 /**
  * Fills `*trigger` with the texts that the model writes around a tool call, by the table of calls with this number in the
- * dialect's file, from 0; the first is its usual form. A server that makes a model write its calls by a grammar builds the
- * grammar of this, and of the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an id, it is
- * 0.
+ * dialect's file, from 0; the first is the model's usual form. A server that makes a model write its calls by a grammar builds
+ * the grammar from these texts and the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an
+ * id, the id is 0.
  *
  * Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -123,11 +123,11 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
  * ========================================================================== */
 
 /**
- * Returns which bytes change nothing where the stream now is, so that a host for which calls are expensive need not
- * call for each token. A chunk that consists only of these bytes, all of them ASCII, is text of one channel, and
- * leaves the state as it was. The host may skip such chunks, as many as come, and adds up their lengths; each of them
- * would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
- * feed may change the bytes.
+ * Writes the set of bytes that change nothing in the current state of the stream, so that a host for which calls are expensive
+ * need not call for each token. A chunk of these bytes only, which are all ASCII, is text of one channel, and does not change
+ * the state. The host may skip such chunks, as many as come, and adds up their lengths; each of them would be one event
+ * `ASIDE_KIND_TEXT` with all its bytes. The host feeds the first chunk with another byte, and calls this again: any feed may
+ * change the set.
  *
  * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know of
  * skipped chunks until `aside_scanner_skip()` is called with their total length and last byte.
@@ -141,9 +141,9 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 
 /**
- * Notes that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts continue as if
- * they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it
- * before any other call for this scanner, except for `aside_scanner_quiet()`, and for those that return held bytes and take
+ * Notes that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts continue as if the bytes had been
+ * fed. `last` is the last skipped byte (0 to 255), which may decide whether a tag after it is a marker. Call this before any
+ * other function of this scanner, except for `aside_scanner_quiet()`, and for the functions that return held bytes and take
  * thoughts.
  *
  * Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
@@ -165,9 +165,9 @@ aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uin
  * Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path`
  * is read; `body` is the whole body of the request.
  *
- * A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
- * is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON
- * object, wants it.
+ * A request does not want the thinking if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think":
+ * false`, or if it is a Messages request without `thinking`, or with `thinking` that is `disabled`. Every other request, and a
+ * body that is not a JSON object, wants it.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
@@ -187,7 +187,7 @@ aside_status aside_request_thinking(const struct aside_exchange *exchange,
 
 /** The place of the thinking of an earlier turn in its message: the values of `aside_history_name`. */
 enum {
-    /** It stays where it is. */
+    /** The thinking stays where it is. */
     ASIDE_HISTORY_NAME_AS_IS = 0,
     /** Chat: the member `reasoning_content`. */
     ASIDE_HISTORY_NAME_REASONING_CONTENT = 1,
@@ -217,7 +217,7 @@ typedef uint32_t aside_history_name;
 enum {
     /** All turns. */
     ASIDE_HISTORY_TURNS_ALL = 0,
-    /** Those since the last message of the user: the loop of tool calls that is running. */
+    /** The turns since the last message of the user: the loop of tool calls that is running. */
     ASIDE_HISTORY_TURNS_SINCE_USER = 1,
     /** None: all thinking is removed. */
     ASIDE_HISTORY_TURNS_NONE = 2,
@@ -228,9 +228,12 @@ typedef uint32_t aside_history_turns;
 
 /** The change to an assistant message without thinking: the values of `aside_history_missing`. */
 enum {
-    /** Nothing: existing thinking stays. */
+    /** The message stays unchanged. */
     ASIDE_HISTORY_MISSING_LEAVE = 0,
-    /** An empty string under the name, if its value is a string; in Messages, an empty thinking block. */
+    /**
+     * The message gets an empty string under the name of the thinking, if its value is a string; in Messages, an empty
+     * thinking block.
+     */
     ASIDE_HISTORY_MISSING_EMPTY = 1,
     /** The member, block or item of empty thinking is removed. */
     ASIDE_HISTORY_MISSING_REMOVE = 2,
@@ -241,7 +244,7 @@ typedef uint32_t aside_history_missing;
 
 /** The treatment of blocks and items that a rewriter made, and the server did not: the values of `aside_history_made`. */
 enum {
-    /** They stay unchanged. */
+    /** The blocks and items stay unchanged. */
     ASIDE_HISTORY_MADE_KEEP = 0,
     /**
      * In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
@@ -254,8 +257,8 @@ enum {
 typedef uint32_t aside_history_made;
 
 /**
- * The options of `aside_history_rewrite()`. Set all of it to zero, then `size` and `format`; or have a server's filled
- * in by `aside_history_server_find()`. Later versions may add fields at the end.
+ * The options of `aside_history_rewrite()`. Set all of it to zero, then `size` and `format`; or let
+ * `aside_history_server_find()` fill in the options of a server. Later versions may add fields at the end.
  */
 typedef struct aside_history_options {
     /** `sizeof(aside_history_options)` of the caller's header. */
@@ -280,15 +283,15 @@ typedef struct aside_history_options {
 
 /** Whether the body of a request was read, or why it was returned unchanged: the values of `aside_history_outcome`. */
 enum {
-    /** It was read. It may still be unchanged. */
+    /** The body was read, and may be unchanged. */
     ASIDE_HISTORY_OUTCOME_READ = 0,
-    /** It is longer than `options.max_body`. */
+    /** The body is longer than `options.max_body`. */
     ASIDE_HISTORY_OUTCOME_TOO_LONG = 1,
-    /** It is not UTF-8. */
+    /** The body is not UTF-8. */
     ASIDE_HISTORY_OUTCOME_NOT_UTF8 = 2,
-    /** It is not a JSON object with a list of messages or items, or its nesting is deeper than 128. */
+    /** The body is not a JSON object with a list of messages or items, or its nesting is deeper than 128. */
     ASIDE_HISTORY_OUTCOME_NOT_REQUEST = 3,
-    /** A member is there twice. Servers differ in which of the two they read. */
+    /** A member appears twice, and servers differ in which of the two they read. */
     ASIDE_HISTORY_OUTCOME_REPEATED = 4,
     /** The server has the history: `previous_response_id` or `conversation`. */
     ASIDE_HISTORY_OUTCOME_STORED = 5,
@@ -304,13 +307,13 @@ typedef struct aside_history_report {
     /** The number of messages or items that were changed or removed. */
     uint64_t changed;
     /**
-     * The number of those that have thinking that cannot be written into their text. It stays where it is, unless
-     * `ASIDE_HISTORY_MADE_REMOVE` removes it.
+     * The number of messages or items with thinking that cannot be written into their text. The thinking stays where it is,
+     * unless `ASIDE_HISTORY_MADE_REMOVE` removes it.
      */
     uint64_t refused;
     /**
-     * The number of those that have thinking in a form that is not known, or that is signed or encrypted. It stays where it
-     * is.
+     * The number of messages or items with thinking that is signed, encrypted or in a form that is not known. The thinking
+     * stays where it is.
      */
     uint64_t unread;
     /** Whether the body was read, or why it was returned unchanged. */
@@ -347,8 +350,8 @@ aside_status aside_history_server_find(const char *name,
  * Fills `*options` from the text of a server file, for requests of a format. `toml` has `len` bytes and needs no NUL.
  * Set `options->size` before the call.
  *
- * Returns the same as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names the line and the key if
- * the file has an error.
+ * Returns the same as `aside_history_server_find()`, and `ASIDE_ERROR_DIALECT`, with a message that names the line and the
+ * key, if the file has an error.
  *
  * Memory: if it runs out, the process ends. A host calls this before it serves.
  */
@@ -366,9 +369,9 @@ aside_status aside_history_server_load(const char *toml,
 const char *aside_history_server_name_at(size_t index, size_t *len);
 
 /**
- * Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
- * `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read is returned
- * unchanged, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
+ * Returns the body of a request with the thinking of earlier turns where the server reads it. `body` has all `len` bytes of
+ * the request. Everything that the options do not name stays unchanged, byte for byte; a body that cannot be read is returned
+ * unchanged, and `*report` says why. `report` may be NULL. Rewriting the result again changes nothing.
  *
  * The host writes `Content-Length` again, and any digest or signature of the body.
  *

@@ -398,7 +398,7 @@ fn blocks_of_messages() {
     let adaptive = body(&format!("[{made},{call}]")).replace(r#""enabled""#, r#""adaptive""#);
     let (out, report) = rewritten(&adaptive, &remove);
     assert_eq!((out, report.thinking_off), (adaptive.replace(&format!("{made},"), ""), false));
-    // Nothing is left of a message: servers refuse an empty one.
+    // A message of which nothing is left is removed, because servers refuse an empty message.
     let (out, report) = rewritten(&over.replace(&format!(",{text}"), ""), &remove);
     assert_eq!(out, over.replace(&format!("{{\"role\":\"assistant\",\"content\":[{made},{text}]}},"), ""));
     assert_eq!(report.changed, 1);

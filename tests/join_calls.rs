@@ -528,7 +528,7 @@ fn calls_that_would_not_be_read_back() {
     );
 }
 
-/// Checks that a text that has the calls' opener in it is at fault, not the calls.
+/// Checks that the error names the text, and not the calls, if the text contains the opener of calls.
 #[test]
 fn a_text_that_is_read_as_a_call_is_refused() {
     let dialect = Dialect::load(TAGS).unwrap();

@@ -35,31 +35,33 @@ const (
 	KindFraming Kind = 4
 	// KindClose: A span ends. The bytes are its closing marker; there are none if it ends without one.
 	KindClose Kind = 5
-	// KindReclassify: All content so far was thinking, or all thinking so far was content: the channel is the right one.
-	// It was thinking where a closer of the thinking has come without an opener before it, in a dialect with stray_close
-	// = "reclassify". It was content where the stream has ended in thinking that was only guessed (EndReason), and where
-	// the closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and is reported at
-	// most once in it.
+	// KindReclassify: All content so far was thinking, or all thinking so far was content: the event's channel is the
+	// right one. It was thinking if a closer of the thinking has come without an opener before it, in a dialect with
+	// stray_close = "reclassify". It was content if the stream has ended in thinking that was only guessed (EndReason),
+	// or if the closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and is
+	// reported at most once in a stream.
 	KindReclassify Kind = 6
-	// KindBudget: The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It
-	// is reported once for each span or stream, as options.BudgetScope says.
+	// KindBudget: The thinking exceeds its budget here. The event has no bytes of the stream and is between two
+	// characters. It is reported once for each span or stream, as options.BudgetScope says.
 	KindBudget Kind = 7
 	// KindCall: A tool call begins. This and the kinds after it are reported only with options.Calls, from dialects that
-	// say how calls are written. The bytes are the beginning of the call, if the opener of its span was not that.
+	// say how calls are written. The bytes are the beginning of the call; there are none if the opener of its span was
+	// the beginning.
 	KindCall Kind = 8
 	// KindCallName: The name of the call, whole. If it has no bytes, the name is the value of a header's field.
 	KindCallName Kind = 9
-	// KindCallID: An id of the call, whole. If the whole head of the call is its id, it is reported in parts, with the
-	// name between them.
+	// KindCallID: An id of the call, whole. If the whole head of the call is its id, the id is reported in parts, with
+	// the name between them.
 	KindCallID Kind = 10
-	// KindCallKey: A key of the arguments, whole. Arguments that are JSON have none.
+	// KindCallKey: A key of the arguments, whole. For arguments that are JSON, no keys are reported.
 	KindCallKey Kind = 11
 	// KindCallType: The word for the type of the next value, whole.
 	KindCallType Kind = 12
 	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not
 	// cut a character.
 	KindCallValue Kind = 13
-	// KindCallValueEnd: The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+	// KindCallValueEnd: The value ends. The bytes are its closer, if it has one. For arguments that are JSON, no end of
+	// a value is reported.
 	KindCallValueEnd Kind = 14
 	// KindCallEnd: The call ends. The bytes are its last marker, if it has one.
 	KindCallEnd Kind = 15
@@ -96,16 +98,16 @@ type Cause uint32
 const (
 	// CauseMarker: The closing marker was read.
 	CauseMarker Cause = 0
-	// CauseImplied: Another text was read that ends such a span.
+	// CauseImplied: A text was read that ends the span without being its closer.
 	CauseImplied Cause = 1
 	// CauseEndOfStream: The stream ended inside the span.
 	CauseEndOfStream Cause = 2
-	// CauseForced: ForceClose ended it.
+	// CauseForced: ForceClose ended the span.
 	CauseForced Cause = 3
 	// CauseMalformed: The text of a tool call broke its grammar. No span ends with this cause.
 	CauseMalformed Cause = 4
 	// CauseEnded: The answer ended by itself inside a tool call, as the host has said with EndReason. No span ends with
-	// this cause, nor a call that a call writer has written.
+	// this cause, and no delta of a call writer has it.
 	CauseEnded Cause = 5
 )
 
@@ -148,8 +150,8 @@ const (
 	CallsInThinkingDialect CallsInThinking = 0
 	// CallsInThinkingNever: Every tool opener in the thinking is text.
 	CallsInThinkingNever CallsInThinking = 1
-	// CallsInThinkingAlways: As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is
-	// known whether the call is meant: text after it says that it is part of the thinking.
+	// CallsInThinkingAlways: As the dialect says, and a rewriter reports a call at once. Otherwise a rewriter waits
+	// until it is clear whether the call is meant: text after the call shows that the call is part of the thinking.
 	CallsInThinkingAlways CallsInThinking = 2
 )
 
@@ -167,7 +169,7 @@ const (
 	// StrayCloseText: A closer of the thinking in the content, after other text, is text: for a host that is sure that
 	// its model does not think.
 	StrayCloseText StrayClose = 1
-	// StrayCloseDrop: Such a closer is removed alone, and the text on both sides of it stays content: for a host whose
+	// StrayCloseDrop: The closer alone is removed, and the text on both sides of it stays content: for a host whose
 	// prompt has ended the thinking.
 	StrayCloseDrop StrayClose = 2
 )
@@ -198,7 +200,7 @@ func (e EndReason) String() string {
 type NotWhole uint32
 
 const (
-	// NotWholeTell: Its arguments, as they come. A call that breaks off stays as far as it was sent.
+	// NotWholeTell: The arguments, as they come. If a call breaks off, the client keeps the part that was sent.
 	NotWholeTell NotWhole = 0
 	// NotWholeHold: Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may
 	// be held is text.
@@ -217,11 +219,11 @@ func (n NotWhole) String() string {
 type UnknownTool uint32
 
 const (
-	// UnknownToolText: It is text.
+	// UnknownToolText: The call is text.
 	UnknownToolText UnknownTool = 0
-	// UnknownToolDrop: It is removed.
+	// UnknownToolDrop: The call is removed.
 	UnknownToolDrop UnknownTool = 1
-	// UnknownToolTell: It is emitted like any other call.
+	// UnknownToolTell: The call is emitted like a call of a listed tool.
 	UnknownToolTell UnknownTool = 2
 )
 
@@ -255,9 +257,9 @@ func (t ToolArguments) String() string {
 type ImpliedEnd uint32
 
 const (
-	// ImpliedEndOn: A call written as keys and values between markers is whole if it ends between two of them.
+	// ImpliedEndOn: A call written as keys and values between markers is whole if the text ends after a value.
 	ImpliedEndOn ImpliedEnd = 0
-	// ImpliedEndOff: No call that the end of the text cuts is whole.
+	// ImpliedEndOff: A call that the end of the text cuts off is never whole.
 	ImpliedEndOff ImpliedEnd = 1
 )
 
@@ -271,9 +273,10 @@ func (i ImpliedEnd) String() string {
 type LeadingTags uint32
 
 const (
-	// LeadingTagsDialect: In dialects of models it opens the thinking, which its own closer or the dialect's ends.
+	// LeadingTagsDialect: In a dialect of a model, the tag opens the thinking, and either the tag's own closer or the
+	// dialect's closer ends it.
 	LeadingTagsDialect LeadingTags = 0
-	// LeadingTagsText: It is text: for a host that asks for such a tag in its prompt and looks for it itself.
+	// LeadingTagsText: The tag is text: for a host that asks for such a tag in its prompt and looks for it itself.
 	LeadingTagsText LeadingTags = 1
 )
 
@@ -303,7 +306,7 @@ type BudgetScope uint32
 const (
 	// BudgetScopeSpan: Each thinking span has the whole budget.
 	BudgetScopeSpan BudgetScope = 0
-	// BudgetScopeStream: All thinking of the stream shares it.
+	// BudgetScopeStream: All thinking of the stream shares the budget.
 	BudgetScopeStream BudgetScope = 1
 )
 
@@ -375,10 +378,10 @@ const (
 	FormatResponses Formats = 4
 	// FormatMessages: Anthropic Messages, /messages.
 	FormatMessages Formats = 8
-	// FormatOllama: Ollama's own, /api/chat and /api/generate.
+	// FormatOllama: Ollama's own format, /api/chat and /api/generate.
 	FormatOllama Formats = 16
-	// FormatAll: All of them, those that later versions add included: all bits that an int has. Any other value with a
-	// bit that is not a format's is refused.
+	// FormatAll: All formats, including the formats of later versions: all bits that an int has. Every other value with
+	// a bit of no format is refused.
 	FormatAll Formats = 2147483647
 )
 
@@ -391,7 +394,7 @@ func (f Formats) String() string {
 type Shapes uint32
 
 const (
-	// ShapeNone: None: other shapes that a server sends stay unchanged.
+	// ShapeNone: No shape: the answer of a server stays as it is.
 	ShapeNone Shapes = 0
 	// ShapeField: The thinking that a server sends as reasoning_content, reasoning, thinking, or as the text of
 	// reasoning_details, is sent in the field options.Field.
@@ -403,8 +406,8 @@ const (
 	// ShapeContent: The content after thinking that the server has split is split too: markers are removed, and a second
 	// thinking is moved. In a chat's stream this includes ShapeChunks.
 	ShapeContent Shapes = 8
-	// ShapeAll: All of them, those that later versions add included: all bits that an int has. No other value with a bit
-	// of no shape is accepted.
+	// ShapeAll: All shapes, including the shapes of later versions: all bits that an int has. Every other value with a
+	// bit of no shape is refused.
 	ShapeAll Shapes = 2147483647
 )
 
@@ -417,10 +420,10 @@ func (s Shapes) String() string {
 type Thinking uint32
 
 const (
-	// ThinkingKeep: It is sent.
+	// ThinkingKeep: The thinking is sent.
 	ThinkingKeep Thinking = 0
-	// ThinkingDrop: It is left out: that which is split here, and that of a server that splits it itself. An answer of
-	// thinking alone ends with empty content, or is promoted.
+	// ThinkingDrop: The thinking is left out, also if a server has split it itself. An answer of thinking alone ends
+	// with empty content, or with its thinking as content if options.PromoteEmpty is set.
 	ThinkingDrop Thinking = 1
 )
 
@@ -436,7 +439,7 @@ const (
 	// ResponsesAsReasoningText: The content of a reasoning item, as reasoning_text: right for clients that send items
 	// back.
 	ResponsesAsReasoningText ResponsesAs = 0
-	// ResponsesAsSummary: Its summary, as summary_text: for clients that show only that.
+	// ResponsesAsSummary: The summary of a reasoning item, as summary_text: for clients that show only summaries.
 	ResponsesAsSummary ResponsesAs = 1
 )
 
@@ -449,13 +452,13 @@ func (r ResponsesAs) String() string {
 type Comments uint32
 
 const (
-	// CommentsKeep: They pass.
+	// CommentsKeep: Comments stay.
 	CommentsKeep Comments = 0
-	// CommentsDrop: They are left out.
+	// CommentsDrop: Comments are left out.
 	CommentsDrop Comments = 1
-	// CommentsChunk: Each becomes an event without text: a chunk in chat and legacy completions, a ping in Messages. It
-	// is left out if its format has no such event, as Responses, and before the first event unless options.Formats names
-	// one format.
+	// CommentsChunk: Each comment becomes an event without text: a chunk in chat and legacy completions, a ping in
+	// Messages. It is left out in formats without such an event, such as Responses, and before the first event unless
+	// options.Formats names one format.
 	CommentsChunk Comments = 2
 )
 
@@ -481,7 +484,7 @@ func (h Hint) String() string {
 type HistoryName uint32
 
 const (
-	// HistoryNameAsIs: It stays where it is.
+	// HistoryNameAsIs: The thinking stays where it is.
 	HistoryNameAsIs HistoryName = 0
 	// HistoryNameReasoningContent: Chat: the member reasoning_content.
 	HistoryNameReasoningContent HistoryName = 1
@@ -514,7 +517,7 @@ type HistoryTurns uint32
 const (
 	// HistoryTurnsAll: All turns.
 	HistoryTurnsAll HistoryTurns = 0
-	// HistoryTurnsSinceUser: Those since the last message of the user: the loop of tool calls that is running.
+	// HistoryTurnsSinceUser: The turns since the last message of the user: the loop of tool calls that is running.
 	HistoryTurnsSinceUser HistoryTurns = 1
 	// HistoryTurnsNone: None: all thinking is removed.
 	HistoryTurnsNone HistoryTurns = 2
@@ -529,10 +532,10 @@ func (h HistoryTurns) String() string {
 type HistoryMissing uint32
 
 const (
-	// HistoryMissingLeave: Nothing: existing thinking stays.
+	// HistoryMissingLeave: The message stays unchanged.
 	HistoryMissingLeave HistoryMissing = 0
-	// HistoryMissingEmpty: An empty string under the name, if its value is a string; in Messages, an empty thinking
-	// block.
+	// HistoryMissingEmpty: The message gets an empty string under the name of the thinking, if its value is a string; in
+	// Messages, an empty thinking block.
 	HistoryMissingEmpty HistoryMissing = 1
 	// HistoryMissingRemove: The member, block or item of empty thinking is removed.
 	HistoryMissingRemove HistoryMissing = 2
@@ -547,7 +550,7 @@ func (h HistoryMissing) String() string {
 type HistoryMade uint32
 
 const (
-	// HistoryMadeKeep: They stay unchanged.
+	// HistoryMadeKeep: The blocks and items stay unchanged.
 	HistoryMadeKeep HistoryMade = 0
 	// HistoryMadeRemove: In Messages, unsigned thinking blocks are removed; where the server would refuse the request
 	// then, its thinking is turned off. In Responses, made items lose their id, and references to them are removed.
@@ -563,16 +566,16 @@ func (h HistoryMade) String() string {
 type HistoryOutcome uint32
 
 const (
-	// HistoryOutcomeRead: It was read. It may still be unchanged.
+	// HistoryOutcomeRead: The body was read, and may be unchanged.
 	HistoryOutcomeRead HistoryOutcome = 0
-	// HistoryOutcomeTooLong: It is longer than options.MaxBody.
+	// HistoryOutcomeTooLong: The body is longer than options.MaxBody.
 	HistoryOutcomeTooLong HistoryOutcome = 1
-	// HistoryOutcomeNotUtf8: It is not UTF-8.
+	// HistoryOutcomeNotUtf8: The body is not UTF-8.
 	HistoryOutcomeNotUtf8 HistoryOutcome = 2
-	// HistoryOutcomeNotRequest: It is not a JSON object with a list of messages or items, or its nesting is deeper than
-	// 128.
+	// HistoryOutcomeNotRequest: The body is not a JSON object with a list of messages or items, or its nesting is deeper
+	// than 128.
 	HistoryOutcomeNotRequest HistoryOutcome = 3
-	// HistoryOutcomeRepeated: A member is there twice. Servers differ in which of the two they read.
+	// HistoryOutcomeRepeated: A member appears twice, and servers differ in which of the two they read.
 	HistoryOutcomeRepeated HistoryOutcome = 4
 	// HistoryOutcomeStored: The server has the history: previous_response_id or conversation.
 	HistoryOutcomeStored HistoryOutcome = 5

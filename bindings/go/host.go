@@ -14,7 +14,7 @@ import (
 	"unsafe"
 )
 
-// Filter is a filter of the host. It makes no promise but that its result is shorter than the text, and that is checked.
+// Filter is a filter of the host. Its result must be shorter than the text, which the library checks; nothing else is required.
 //
 // Its methods run on the goroutines that compress, possibly several at once. They may use the package, except the compressor
 // that called them: it returns [ErrBusy]. If a method returns an error or panics, the filter is skipped for that call, and

@@ -174,8 +174,8 @@ func (s *Scanner) SetEndReason(reason EndReason) error {
 	return s.setEndReason(reason)
 }
 
-// Finish ends the stream: it decides the held bytes and closes the open spans. The scanner is reset by that, and the next Feed
-// begins a new stream at offset 0. If yield pauses it, call Finish again: a Feed in between returns [ErrOrder].
+// Finish ends the stream: it decides the held bytes, closes the open spans and resets the scanner, so that the next Feed begins
+// a new stream at offset 0. If yield pauses it, call Finish again: a Feed in between returns [ErrOrder].
 func (s *Scanner) Finish(yield func(Event) bool) error {
 	if err := s.enter(); err != nil {
 		return err

@@ -1,4 +1,4 @@
-//! Runs `aside check` as those do who write a dialect or a filter file: on files that are right, and on each kind that is not.
+//! Runs `aside check` as an author of dialect and filter files does: on correct files, and on files with each kind of error.
 
 use std::fs;
 use std::path::Path;

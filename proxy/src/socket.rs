@@ -16,7 +16,8 @@ use tokio::time::{Instant, Sleep, sleep};
 /// The first bytes from a client of HTTP/2. Until hyper knows the version of a connection, none of its timeouts runs.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Counts how often all bytes given to a connection had been written. The bodies of its answers share it.
+/// Counts the moments at which the socket had taken all bytes that were written to a connection. The bodies of the connection's
+/// answers share the count.
 #[derive(Debug, Default)]
 pub struct Flushes {
     count: AtomicU64,

@@ -83,9 +83,9 @@ pub struct Head {
 pub enum Id {
     #[default]
     None,
-    /// The head is the id, with the name in it.
+    /// The head of a call is its id, which contains the name.
     Head,
-    /// After the name, and after this.
+    /// The id follows the name and this text.
     After(String),
 }
 

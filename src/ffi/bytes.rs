@@ -1,5 +1,5 @@
-//! Texts that cross the boundary: borrowed ones as a pair of address and length, made ones as memory that the caller frees.
-//! Memory from here must be freed here: on some systems the host's `free()` belongs to another heap.
+//! Texts that cross the boundary: a borrowed text is a pair of address and length; a text that the library makes is memory that
+//! the caller returns to `aside_free()`, because on some systems the host's `free()` belongs to another heap.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -10,18 +10,18 @@ use super::constants::*;
 use super::memory::{as_c_ptr, bytes, layout};
 use super::status::{fail, fail_null, fail_with, guard};
 
-/// A range of bytes. In a text that the library fills in, `at` is never NULL and has no NUL after the last byte; in one that a
-/// caller passes, `at` may be NULL if `len` is 0. This struct never changes.
+/// A range of bytes. In a text that the library fills in, `at` is never NULL, and no NUL follows the last byte; in a text that
+/// a caller passes, `at` may be NULL if `len` is 0. This struct never changes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_bytes {
     /// The first byte.
     pub at: *const c_char,
-    /// Their number.
+    /// The number of bytes.
     pub len: size_t,
 }
 
-// It never changes; C checks the same in tests/c/layout.c.
+// The layout never changes; tests/c/layout.c checks it in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_bytes 16: at 0, len 8);

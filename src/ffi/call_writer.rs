@@ -1,5 +1,5 @@
-//! Call writers for C: the input are a scanner's events, the output are the deltas of calls for a client. An event becomes one
-//! delta at most, so that a host of any language asks for it with one plain call and needs no callback.
+//! Call writers for C: the input is a scanner's events, the output is the deltas of calls for a client. An event becomes one
+//! delta at most, so that a function call returns it, and a host of any language needs no callback.
 
 use std::ptr;
 
@@ -18,7 +18,7 @@ use crate::Event;
 use crate::call_writer::{CallDelta, CallWriter, Options};
 use crate::memory::{self, append_text, copy_text};
 
-/// Room for a delta that a writer keeps from call to call; thousands of them may wait for their next event.
+/// The largest buffer for a delta that a writer keeps from call to call: thousands of writers may wait for their next event.
 const KEPT: usize = 4096;
 
 /// The state of one stream's tool calls. From `aside_call_writer_new()`; freed by `aside_call_writer_free()`.
@@ -37,24 +37,27 @@ pub struct aside_call_writer_options {
     /// the types of the arguments. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of its
     /// arguments.
     pub tools: aside_bytes,
-    /// Begins the ids of calls that the model gave none; `index` of the call follows. UTF-8. `at` is NULL: `call_`.
+    /// The beginning of the id for a call to which the model gave no id; `index` of the call follows it. UTF-8. `at` is NULL:
+    /// `call_`.
     pub id_prefix: aside_bytes,
     /// The most bytes of a call that are held because they cannot be sent yet: arguments until the name has come, a value
     /// until its type is known. 0: 1 MiB.
     pub max_held: u64,
-    /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much. 0:
-    /// 4 MiB.
+    /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much
+    /// memory. 0: 4 MiB.
     pub max_tools: u64,
     /// The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held.
     pub not_whole: aside_not_whole,
-    /// The treatment of a call of a tool that is not in `tools`. `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the
-    /// same for a writer, which has no text: the call has no delta, and the host sends its bytes or does not.
+    /// The treatment of a call of a tool that is not in `tools`. For a call writer, which writes no text,
+    /// `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same: the call has no delta, and the host may send its
+    /// bytes as text.
     pub unknown_tool: aside_unknown_tool,
     /// Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call.
     pub implied_end: aside_implied_end,
     /// 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-    /// that does not begin an escape becomes one that is escaped. Where the schema asks for an array or an object and not for a
-    /// string, a string that holds one as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave them.
+    /// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a string
+    /// that contains it as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave the arguments
+    /// unchanged.
     pub repair_arguments: u32,
     /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
     pub max_calls: u64,
@@ -71,7 +74,7 @@ impl Versioned for aside_call_writer_options {
 pub struct aside_call_delta {
     /// `sizeof(aside_call_delta)` of the caller's header.
     pub size: size_t,
-    /// The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Those not emitted count too.
+    /// The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Calls that are not emitted count too.
     pub call: u64,
     /// The number of the call among those that are emitted, from 0: `index` of OpenAI's `tool_calls`.
     pub index: u64,
@@ -81,8 +84,8 @@ pub struct aside_call_delta {
     pub name: aside_bytes,
     /// The next part of the arguments, perhaps empty. The parts of all deltas, joined, are a JSON object if the call is whole.
     pub arguments: aside_bytes,
-    /// In the last delta, an id that the model wrote after the first delta had left; otherwise empty. It counts only for a
-    /// client that gets whole answers.
+    /// In the last delta, the id of the call if the model wrote it after the first delta was sent; otherwise empty. It is for
+    /// clients that get whole answers only.
     pub late_id: aside_bytes,
     /// 1: the first delta of the call. Otherwise 0.
     pub is_first: u32,
@@ -105,7 +108,7 @@ impl Versioned for aside_call_delta {
     const FIRST: usize = size_of::<aside_call_delta>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_call_writer_options 80: size 0, tools 8, id_prefix 24, max_held 40, max_tools 48, not_whole 56, unknown_tool 60,
@@ -116,7 +119,7 @@ const _: () = {
     assert!(aside_call_delta::FIRST == 112);
 };
 
-// A writer may go from thread to thread.
+// A writer can be used by one thread after another.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<CallWriter>();
@@ -239,8 +242,8 @@ unsafe fn options(options: *const aside_call_writer_options) -> Result<Options, 
 }
 
 /// Makes a call writer, at the start of a stream: it makes JSON of the tool calls that a scanner of `dialect` reports,
-/// for a client that takes OpenAI's `tool_calls`. Give the scanner `options.calls`. `options` may be NULL: every call is
-/// emitted. Neither is used after the call: the dialect may be freed before the writer.
+/// for a client that reads OpenAI's `tool_calls`. Set `options.calls` of the scanner. `options` may be NULL: every call
+/// is emitted. `dialect` and `options` are not used after the call: the dialect may be freed before the writer.
 ///
 /// Returns a writer that the caller owns: `aside_call_writer_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for `tools` that are not JSON
@@ -278,10 +281,10 @@ pub unsafe extern "C" fn aside_call_writer_free(writer: *mut aside_call_writer) 
     unsafe { free(writer, |writer| writer.guard.close()) }
 }
 
-/// Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used
-/// after the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 72, so that it has `call`. Feed all
-/// events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; those that belong to no call
-/// change nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
+/// Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used after
+/// the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 72, so that the event has the field `call`.
+/// Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; an event that belongs
+/// to no call changes nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
 ///
 /// Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
 /// `*delta` is not written. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,

@@ -1,6 +1,6 @@
-//! The enumerations of the C interface: each number once, with its name in C and its value in Rust. Numbers are
-//! plain integers, so that an unknown one from C is an error and not undefined behaviour. This file must import nothing of this
-//! folder: every other one may name a status.
+//! The enumerations of the C interface: each number once, with its name in C and its value in Rust. Numbers are plain integers,
+//! so that an unknown number from C is an error and not undefined behaviour. This file must import nothing of this folder,
+//! because every other file may name a status.
 //!
 //! The doc comments of this folder are the comments of the headers. Those of enumerations also go into the bindings
 //! (`tests/header` writes them there), so they mention only other enumerators, `options.` and functions.
@@ -31,7 +31,7 @@ pub(in crate::ffi) trait FromNumber: Sized {
 /// Declares an enumeration of C: the type, then each enumerator with its number and its value in Rust. After the name
 /// of the type follows
 /// - the type of Rust: the macro writes both conversions. A variant without a number does not compile;
-/// - `number of` a type whose values have more than a number: each enumerator has a pattern, and C's number is all there is;
+/// - `number of` a type whose values have data besides a number: each enumerator has a pattern, and C gets the number alone;
 /// - `bits of` a type with constants and `bits()`: the bits are the same in both languages;
 /// - `i32`, for statuses: they have no value in Rust.
 ///
@@ -116,18 +116,19 @@ enumeration! {
         /// again with the rest of the buffer, `out.consumed` bytes further on, even if it is empty. From
         /// `aside_request_model()`: more of the body is needed.
         ASIDE_MORE = 2,
-        /// Not a failure: there is nothing to take, or nothing to do.
+        /// Not a failure: there is nothing to return, or nothing to do.
         ASIDE_NONE = 3,
         /// A pointer that is needed is NULL.
         ASIDE_ERROR_NULL = -1001,
-        /// A length is above PTRDIFF_MAX: no object is that large. Or the lengths of tokens do not add up to the buffer's,
-        /// or the address of the tokens is invalid.
+        /// A length is above PTRDIFF_MAX: no object is that large. Or the lengths of the tokens do not add up to the
+        /// buffer's length, or the address of the tokens is invalid.
         ASIDE_ERROR_LENGTH = -1002,
-        /// No dialect of that name is built in (the message names the nearest ones), or known for that model or template.
+        /// No built-in dialect has that name (the message lists the nearest names), or no dialect is known for that model or
+        /// template.
         ASIDE_ERROR_UNKNOWN = -1003,
         /// The text of a dialect file, or of a server file, has an error. The message names the line and the key.
         ASIDE_ERROR_DIALECT = -1004,
-        /// An option has a value that it cannot have, or that the dialect has no use for.
+        /// An option has a value that it cannot have, or that the dialect does not support.
         ASIDE_ERROR_OPTION = -1005,
         /// A `size` field, an `event_size` or a `capacity` cannot be right.
         ASIDE_ERROR_SIZE = -1006,
@@ -136,8 +137,8 @@ enumeration! {
         /// Nothing has changed.
         ASIDE_ERROR_BUSY = -1007,
         /// Calls in the wrong order: a feed or flush after a `finish` that was paused (continue with `finish`, or `reset`), a
-        /// start that is set after the stream's first byte, bytes skipped where none can have passed, or output of a tool after
-        /// its end.
+        /// start that is set after the stream's first byte, bytes skipped in a state in which none may be skipped, or output of
+        /// a tool after its end.
         ASIDE_ERROR_ORDER = -1008,
         /// Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
         /// `aside_rewriter_reset()`, a call writer until `aside_call_writer_reset()`.
@@ -147,12 +148,12 @@ enumeration! {
         /// A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A
         /// library that was built with `panic = "abort"` ends the process instead.)
         ASIDE_ERROR_PANIC = -1011,
-        /// A text cannot be joined or escaped. The message says which part and which byte of it would be read as something
-        /// else, or the form that the dialect lacks.
+        /// A text cannot be joined or escaped. The message says which byte of which part would be read as a marker, or the form
+        /// that the dialect lacks.
         ASIDE_ERROR_JOIN = -1012,
         /// The text of a filter file has an error, or does not pass its own tests. The message names the line and the key.
         ASIDE_ERROR_FILTER = -1013,
-        /// The text is not the one that the report is about.
+        /// The text is not the original that the report describes.
         ASIDE_ERROR_ORIGINAL = -1014,
         /// Several dialects fit a template equally well. The message names them.
         ASIDE_ERROR_AMBIGUOUS = -1015,
@@ -172,29 +173,31 @@ enumeration! {
         ASIDE_KIND_FRAMING = 4 => Kind::Framing,
         /// A span ends. The bytes are its closing marker; there are none if it ends without one.
         ASIDE_KIND_CLOSE = 5 => Kind::Close(_),
-        /// All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
-        /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
-        /// "reclassify"`. It was content where the stream has ended in thinking that was only guessed
-        /// (`aside_scanner_end_reason()`), and where the closer of a wrapper of the answer ends the thinking. The event has no
-        /// bytes of the stream, and is reported at most once in it.
+        /// All content so far was thinking, or all thinking so far was content: the event's channel is the right one. It was
+        /// thinking if a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
+        /// "reclassify"`. It was content if the stream has ended in thinking that was only guessed
+        /// (`aside_scanner_end_reason()`), or if the closer of a wrapper of the answer ends the thinking. The event has no
+        /// bytes of the stream, and is reported at most once in a stream.
         ASIDE_KIND_RECLASSIFY = 6 => Kind::Reclassify,
-        /// The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
-        /// once for each span or stream, as `options.budget_scope` says.
+        /// The thinking exceeds its budget here. The event has no bytes of the stream and is between two characters. It is
+        /// reported once for each span or stream, as `options.budget_scope` says.
         ASIDE_KIND_BUDGET = 7 => Kind::Budget,
-        /// A tool call begins. This and the kinds after it are reported only with `options.calls`, from dialects that say how calls
-        /// are written. The bytes are the beginning of the call, if the opener of its span was not that.
+        /// A tool call begins. This and the kinds after it are reported only with `options.calls`, from dialects that say how
+        /// calls are written. The bytes are the beginning of the call; there are none if the opener of its span was the
+        /// beginning.
         ASIDE_KIND_CALL = 8 => Kind::Call { .. },
         /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
         ASIDE_KIND_CALL_NAME = 9 => Kind::CallName(_),
-        /// An id of the call, whole. If the whole head of the call is its id, it is reported in parts, with the name between them.
+        /// An id of the call, whole. If the whole head of the call is its id, the id is reported in parts, with the name
+        /// between them.
         ASIDE_KIND_CALL_ID = 10 => Kind::CallId,
-        /// A key of the arguments, whole. Arguments that are JSON have none.
+        /// A key of the arguments, whole. For arguments that are JSON, no keys are reported.
         ASIDE_KIND_CALL_KEY = 11 => Kind::CallKey,
         /// The word for the type of the next value, whole.
         ASIDE_KIND_CALL_TYPE = 12 => Kind::CallType,
         /// A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not cut a character.
         ASIDE_KIND_CALL_VALUE = 13 => Kind::CallValue,
-        /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+        /// The value ends. The bytes are its closer, if it has one. For arguments that are JSON, no end of a value is reported.
         ASIDE_KIND_CALL_VALUE_END = 14 => Kind::CallValueEnd { .. },
         /// The call ends. The bytes are its last marker, if it has one.
         ASIDE_KIND_CALL_END = 15 => Kind::CallEnd { .. },
@@ -220,16 +223,16 @@ enumeration! {
     aside_cause: Cause {
         /// The closing marker was read.
         ASIDE_CAUSE_MARKER = 0 => Cause::Marker,
-        /// Another text was read that ends such a span.
+        /// A text was read that ends the span without being its closer.
         ASIDE_CAUSE_IMPLIED = 1 => Cause::Implied,
         /// The stream ended inside the span.
         ASIDE_CAUSE_END_OF_STREAM = 2 => Cause::EndOfStream,
-        /// `aside_scanner_force_close()` ended it.
+        /// `aside_scanner_force_close()` ended the span.
         ASIDE_CAUSE_FORCED = 3 => Cause::Forced,
         /// The text of a tool call broke its grammar. No span ends with this cause.
         ASIDE_CAUSE_MALFORMED = 4 => Cause::Malformed,
         /// The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends
-        /// with this cause, nor a call that a call writer has written.
+        /// with this cause, and no delta of a call writer has it.
         ASIDE_CAUSE_ENDED = 5 => Cause::Ended,
     }
 }
@@ -262,8 +265,8 @@ enumeration! {
         ASIDE_CALLS_IN_THINKING_DIALECT = 0 => CallsInThinking::Dialect,
         /// Every tool opener in the thinking is text.
         ASIDE_CALLS_IN_THINKING_NEVER = 1 => CallsInThinking::Never,
-        /// As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is known whether the call is meant: text
-        /// after it says that it is part of the thinking.
+        /// As the dialect says, and a rewriter reports a call at once. Otherwise a rewriter waits until it is clear whether the
+        /// call is meant: text after the call shows that the call is part of the thinking.
         ASIDE_CALLS_IN_THINKING_ALWAYS = 2 => CallsInThinking::Always,
     }
 }
@@ -276,8 +279,8 @@ enumeration! {
         /// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does
         /// not think.
         ASIDE_STRAY_CLOSE_TEXT = 1 => StrayClose::Text,
-        /// Such a closer is removed alone, and the text on both sides of it stays content: for a host whose prompt has ended
-        /// the thinking.
+        /// The closer alone is removed, and the text on both sides of it stays content: for a host whose prompt has ended the
+        /// thinking.
         ASIDE_STRAY_CLOSE_DROP = 2 => StrayClose::Drop,
     }
 }
@@ -297,7 +300,7 @@ enumeration! {
 enumeration! {
     /// The part of a call that is sent before the call is whole.
     aside_not_whole: NotWhole {
-        /// Its arguments, as they come. A call that breaks off stays as far as it was sent.
+        /// The arguments, as they come. If a call breaks off, the client keeps the part that was sent.
         ASIDE_NOT_WHOLE_TELL = 0 => NotWhole::Tell,
         /// Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
         /// text.
@@ -311,11 +314,11 @@ enumeration! {
 enumeration! {
     /// The treatment of a call of a tool that the request does not list.
     aside_unknown_tool: UnknownTool {
-        /// It is text.
+        /// The call is text.
         ASIDE_UNKNOWN_TOOL_TEXT = 0 => UnknownTool::Text,
-        /// It is removed.
+        /// The call is removed.
         ASIDE_UNKNOWN_TOOL_DROP = 1 => UnknownTool::Drop,
-        /// It is emitted like any other call.
+        /// The call is emitted like a call of a listed tool.
         ASIDE_UNKNOWN_TOOL_TELL = 2 => UnknownTool::Tell,
     }
 }
@@ -339,9 +342,9 @@ enumeration! {
 enumeration! {
     /// Whether the end of a text that has ended by itself may end a call.
     aside_implied_end: ImpliedEnd {
-        /// A call written as keys and values between markers is whole if it ends between two of them.
+        /// A call written as keys and values between markers is whole if the text ends after a value.
         ASIDE_IMPLIED_END_ON = 0 => ImpliedEnd::On,
-        /// No call that the end of the text cuts is whole.
+        /// A call that the end of the text cuts off is never whole.
         ASIDE_IMPLIED_END_OFF = 1 => ImpliedEnd::Off,
     }
 }
@@ -349,9 +352,10 @@ enumeration! {
 enumeration! {
     /// The reading of a tag of another family, such as `<think>`, at the beginning of a stream, after blanks at most.
     aside_leading_tags: LeadingTags {
-        /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
+        /// In a dialect of a model, the tag opens the thinking, and either the tag's own closer or the dialect's closer ends
+        /// it.
         ASIDE_LEADING_TAGS_DIALECT = 0 => LeadingTags::Dialect,
-        /// It is text: for a host that asks for such a tag in its prompt and looks for it itself.
+        /// The tag is text: for a host that asks for such a tag in its prompt and looks for it itself.
         ASIDE_LEADING_TAGS_TEXT = 1 => LeadingTags::Text,
     }
 }
@@ -371,7 +375,7 @@ enumeration! {
     aside_budget_scope: BudgetScope {
         /// Each thinking span has the whole budget.
         ASIDE_BUDGET_SCOPE_SPAN = 0 => BudgetScope::Span,
-        /// All thinking of the stream shares it.
+        /// All thinking of the stream shares the budget.
         ASIDE_BUDGET_SCOPE_STREAM = 1 => BudgetScope::Stream,
     }
 }
@@ -423,10 +427,10 @@ enumeration! {
         ASIDE_FORMAT_RESPONSES = 4 => RESPONSES,
         /// Anthropic Messages, `/messages`.
         ASIDE_FORMAT_MESSAGES = 8 => MESSAGES,
-        /// Ollama's own, `/api/chat` and `/api/generate`.
+        /// Ollama's own format, `/api/chat` and `/api/generate`.
         ASIDE_FORMAT_OLLAMA = 16 => OLLAMA,
-        /// All of them, those that later versions add included: all bits that an `int` has. Any other value with a bit that is not
-        /// a format's is refused.
+        /// All formats, including the formats of later versions: all bits that an `int` has. Every other value with a bit of no
+        /// format is refused.
         ASIDE_FORMAT_ALL = 0x7FFF_FFFF => ALL,
     }
 }
@@ -436,7 +440,7 @@ enumeration! {
     ///
     /// They are changed in chat completions, except for `ASIDE_SHAPE_CONTENT`, which applies to every format.
     aside_shapes: bits of Shapes {
-        /// None: other shapes that a server sends stay unchanged.
+        /// No shape: the answer of a server stays as it is.
         ASIDE_SHAPE_NONE = 0 => NONE,
         /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
         /// `reasoning_details`, is sent in the field `options.field`.
@@ -448,8 +452,8 @@ enumeration! {
         /// The content after thinking that the server has split is split too: markers are removed, and a second thinking is
         /// moved. In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
         ASIDE_SHAPE_CONTENT = 8 => CONTENT,
-        /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
-        /// shape is accepted.
+        /// All shapes, including the shapes of later versions: all bits that an `int` has. Every other value with a bit of no
+        /// shape is refused.
         ASIDE_SHAPE_ALL = 0x7FFF_FFFF => ALL,
     }
 }
@@ -457,10 +461,10 @@ enumeration! {
 enumeration! {
     /// Whether a rewriter sends the thinking.
     aside_thinking: Thinking {
-        /// It is sent.
+        /// The thinking is sent.
         ASIDE_THINKING_KEEP = 0 => Thinking::Keep,
-        /// It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone
-        /// ends with empty content, or is promoted.
+        /// The thinking is left out, also if a server has split it itself. An answer of thinking alone ends with empty content,
+        /// or with its thinking as content if `options.promote_empty` is set.
         ASIDE_THINKING_DROP = 1 => Thinking::Drop,
     }
 }
@@ -470,7 +474,7 @@ enumeration! {
     aside_responses_as: ResponsesAs {
         /// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
         ASIDE_RESPONSES_AS_REASONING_TEXT = 0 => ResponsesAs::ReasoningText,
-        /// Its summary, as `summary_text`: for clients that show only that.
+        /// The summary of a reasoning item, as `summary_text`: for clients that show only summaries.
         ASIDE_RESPONSES_AS_SUMMARY = 1 => ResponsesAs::Summary,
     }
 }
@@ -478,12 +482,13 @@ enumeration! {
 enumeration! {
     /// The treatment of comments in a stream of events, which servers send to keep a connection open.
     aside_comments: Comments {
-        /// They pass.
+        /// Comments stay.
         ASIDE_COMMENTS_KEEP = 0 => Comments::Keep,
-        /// They are left out.
+        /// Comments are left out.
         ASIDE_COMMENTS_DROP = 1 => Comments::Drop,
-        /// Each becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left out if
-        /// its format has no such event, as Responses, and before the first event unless `options.formats` names one format.
+        /// Each comment becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left
+        /// out in formats without such an event, such as Responses, and before the first event unless `options.formats` names
+        /// one format.
         ASIDE_COMMENTS_CHUNK = 2 => Comments::Chunk,
     }
 }
@@ -504,7 +509,7 @@ enumeration! {
     ///
     /// A name that the format of the request does not have changes nothing.
     aside_history_name: number of history::Name {
-        /// It stays where it is.
+        /// The thinking stays where it is.
         ASIDE_HISTORY_NAME_AS_IS = 0 => history::Name::AsIs,
         /// Chat: the member `reasoning_content`.
         ASIDE_HISTORY_NAME_REASONING_CONTENT = 1 => history::Name::ReasoningContent,
@@ -531,7 +536,7 @@ enumeration! {
     aside_history_turns: Turns {
         /// All turns.
         ASIDE_HISTORY_TURNS_ALL = 0 => Turns::All,
-        /// Those since the last message of the user: the loop of tool calls that is running.
+        /// The turns since the last message of the user: the loop of tool calls that is running.
         ASIDE_HISTORY_TURNS_SINCE_USER = 1 => Turns::SinceUser,
         /// None: all thinking is removed.
         ASIDE_HISTORY_TURNS_NONE = 2 => Turns::None,
@@ -541,9 +546,10 @@ enumeration! {
 enumeration! {
     /// The change to an assistant message without thinking.
     aside_history_missing: Missing {
-        /// Nothing: existing thinking stays.
+        /// The message stays unchanged.
         ASIDE_HISTORY_MISSING_LEAVE = 0 => Missing::Leave,
-        /// An empty string under the name, if its value is a string; in Messages, an empty thinking block.
+        /// The message gets an empty string under the name of the thinking, if its value is a string; in Messages, an empty
+        /// thinking block.
         ASIDE_HISTORY_MISSING_EMPTY = 1 => Missing::Empty,
         /// The member, block or item of empty thinking is removed.
         ASIDE_HISTORY_MISSING_REMOVE = 2 => Missing::Remove,
@@ -553,7 +559,7 @@ enumeration! {
 enumeration! {
     /// The treatment of blocks and items that a rewriter made, and the server did not.
     aside_history_made: Made {
-        /// They stay unchanged.
+        /// The blocks and items stay unchanged.
         ASIDE_HISTORY_MADE_KEEP = 0 => Made::Keep,
         /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
         /// turned off. In Responses, made items lose their `id`, and references to them are removed.
@@ -564,15 +570,15 @@ enumeration! {
 enumeration! {
     /// Whether the body of a request was read, or why it was returned unchanged.
     aside_history_outcome: Outcome {
-        /// It was read. It may still be unchanged.
+        /// The body was read, and may be unchanged.
         ASIDE_HISTORY_OUTCOME_READ = 0 => Outcome::Read,
-        /// It is longer than `options.max_body`.
+        /// The body is longer than `options.max_body`.
         ASIDE_HISTORY_OUTCOME_TOO_LONG = 1 => Outcome::TooLong,
-        /// It is not UTF-8.
+        /// The body is not UTF-8.
         ASIDE_HISTORY_OUTCOME_NOT_UTF8 = 2 => Outcome::NotUtf8,
-        /// It is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
+        /// The body is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
         ASIDE_HISTORY_OUTCOME_NOT_REQUEST = 3 => Outcome::NotRequest,
-        /// A member is there twice. Servers differ in which of the two they read.
+        /// A member appears twice, and servers differ in which of the two they read.
         ASIDE_HISTORY_OUTCOME_REPEATED = 4 => Outcome::Repeated,
         /// The server has the history: `previous_response_id` or `conversation`.
         ASIDE_HISTORY_OUTCOME_STORED = 5 => Outcome::Stored,

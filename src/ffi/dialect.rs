@@ -1,4 +1,4 @@
-//! Dialects for C: finding, loading, listing. A built-in one is never freed, so that no host needs to count its uses.
+//! Dialects for C: finding, loading, listing. A built-in dialect is never freed, so that no host needs to count its uses.
 
 use std::sync::OnceLock;
 use std::{iter, ptr};
@@ -15,10 +15,10 @@ use crate::{Dialect, FileError, Start, ToolTrigger, dialect};
 /// `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
 pub struct aside_dialect {
     pub(super) dialect: crate::Dialect,
-    /// Ends in a NUL, as the labels below do.
+    /// The name, with a NUL at its end, as the labels have.
     name: Vec<u8>,
     labels: Vec<RuleLabels>,
-    /// Made when they are first asked for: each with its tags as one text.
+    /// The texts around calls, made when they are first asked for; the tags of each are joined into one text.
     pub(super) triggers: OnceLock<Vec<(ToolTrigger, String)>>,
     built_in: bool,
 }
@@ -29,12 +29,12 @@ struct RuleLabels {
     openers: Vec<Vec<u8>>,
 }
 
-/// The handles of the built-in dialects, in the order of `Dialect::names`: of each, one for each start, made when it is
-/// first asked for. Never freed, so that they stay valid.
+/// The handles of the built-in dialects, in the order of `Dialect::names`: one for each dialect and start, made when it is
+/// first asked for, and never freed.
 static HANDLES: [[OnceLock<aside_dialect>; STARTS]; dialect::COUNT] =
     [const { [const { OnceLock::new() }; STARTS] }; dialect::COUNT];
 
-/// One more than the last of the `ASIDE_START_` values.
+/// One more than the last start that a dialect may have.
 const STARTS: usize = ASIDE_START_HEADER as usize + 1;
 
 fn with_nul(name: &str) -> memory::Result<Vec<u8>> {
@@ -73,7 +73,7 @@ fn find_for_model(model: &[u8]) -> Result<&'static aside_dialect, aside_status> 
     handle(place, start)
 }
 
-/// Loads a built-in dialect and makes all handles of it that a find can give.
+/// Loads a built-in dialect and makes all its handles that finding can return.
 fn preload(name: &[u8]) -> Result<(), aside_status> {
     let place = place_of(name)?;
     let starts = dialect::starts(place).map(Some);
@@ -129,7 +129,8 @@ unsafe fn find_for_template(
     }
 }
 
-/// Returns the handle of the built-in dialect at a place of `Dialect::names`, with a start of some models or its own.
+/// Returns the handle of the built-in dialect at a place of `Dialect::names`, with this start, or the dialect's own start for
+/// None.
 #[inline]
 fn handle(place: usize, start: Option<Start>) -> Result<&'static aside_dialect, aside_status> {
     let handle = &HANDLES[place][Some(Dialect::built_in_start(place, start)).to_number() as usize];
@@ -143,11 +144,11 @@ fn make_handle(
     handle: &'static OnceLock<aside_dialect>,
 ) -> Result<&'static aside_dialect, aside_status> {
     let made = make(Dialect::built_in(place, start), true).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
-    // Another thread may have been first; its handle is the same.
+    // If another thread was first, its handle is returned, which is equal.
     Ok(handle.get_or_init(|| made))
 }
 
-/// Makes the handle of a dialect that `read` makes of a file's text.
+/// Makes the handle of a dialect from a file's text, which `read` parses.
 fn load(file: &[u8], read: fn(&str) -> Result<Dialect, FileError>) -> Result<Box<aside_dialect>, aside_status> {
     let text = file_text(file, ASIDE_ERROR_DIALECT)?;
     let dialect = read(text).map_err(|error| fail_with(ASIDE_ERROR_DIALECT, error))?;
@@ -201,8 +202,8 @@ pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) ->
 /// no thinking, the dialect of the calls is found.
 ///
 /// Returns NULL if no dialect is known for the model, or several fit equally well (`aside_last_status()` is
-/// `ASIDE_ERROR_UNKNOWN`). The message then names those, or the nearest known models with their dialects, or says that
-/// the model is known to write no thinking in its text, and no dialect of its calls is known.
+/// `ASIDE_ERROR_UNKNOWN`). The message then names the dialects that fit, or the nearest known models with their dialects,
+/// or says that the model is known to write no thinking in its text, and no dialect of its calls is known.
 ///
 /// Memory: as for `aside_dialect_find()`.
 #[unsafe(no_mangle)]
@@ -228,10 +229,10 @@ pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len:
 pub struct aside_template_match {
     /// `sizeof(aside_template_match)` of the caller's header.
     pub size: size_t,
-    /// Room for `capacity` dialects; NULL if that is 0. The first `capacity` of those that fit equally well, sorted by name,
-    /// are written here. Like those of `aside_dialect_find()` they are never freed.
+    /// Room for `capacity` dialects; NULL if `capacity` is 0. The first `capacity` dialects that fit equally well, sorted by
+    /// name, are written here. Like the dialects of `aside_dialect_find()`, they are never freed.
     pub dialects: *mut *const aside_dialect,
-    /// The number of dialects that there is room for.
+    /// The number of dialects for which `dialects` has room.
     pub capacity: size_t,
     /// Filled: how many dialects fit equally well, also if there is room for fewer.
     pub count: size_t,
@@ -246,16 +247,16 @@ impl Versioned for aside_template_match {
     const FIRST: usize = size_of::<aside_template_match>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_template_match 40: size 0, dialects 8, capacity 16, count 24, start 32, reserved 36);
     assert!(aside_template_match::FIRST == 40);
 };
 
-/// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that it writes and the
-/// framing around them. The template is read, never rendered. `text` has `len` bytes and needs no NUL. `found` may be
-/// NULL.
+/// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that the template writes
+/// and the framing around them. The template is read, never rendered. `text` has `len` bytes and needs no NUL. `found` may
+/// be NULL.
 ///
 /// Returns the dialect, as `aside_dialect_find()`; `found->start` is then where generation starts after the template's
 /// generation prompt, with the branches that are taken by default. If several dialects fit that differ in nothing that the

@@ -1,4 +1,4 @@
-//! Which answers are for a rewriter, for C: the HTTP facts are passed as bytes, and nothing is kept.
+//! The choice of the answers that are for a rewriter, for C: the HTTP facts are passed as bytes, and nothing is kept.
 
 use std::mem::offset_of;
 
@@ -41,7 +41,7 @@ impl Versioned for aside_exchange {
     const FIRST: usize = offset_of!(aside_exchange, content_encoding) + size_of::<aside_bytes>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_exchange 80: size 0, status 8, formats 12, method 16, path 32, content_type 48, content_encoding 64);
@@ -100,8 +100,8 @@ pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, b
 /// `formats` are read: the answer has not come yet.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
-/// is: it is not a `POST`, or its path is another; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+/// is: it is not a `POST`, or its path belongs to none of the formats; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
 #[unsafe(no_mangle)]
@@ -119,9 +119,9 @@ pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hin
     })
 }
 
-/// Finds the model that a request asks for, to choose a dialect by: the first member `model` of the JSON object that
-/// `body` is. `body` has all `len` bytes that have come so far: a host calls this after each piece, with all of them
-/// again, until it knows, and keeps 64 KiB at most. Text after the model is not read.
+/// Finds the model that a request asks for, so that a host can choose a dialect: the first member `model` of the JSON
+/// object `body`. `body` has all `len` bytes that have come so far: a host calls this after each piece of the body, with
+/// all pieces again, until the model is found, and keeps 64 KiB at most. Text after the model is not read.
 ///
 /// Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
 /// not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
@@ -166,9 +166,9 @@ pub unsafe extern "C" fn aside_request_model(
 /// Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path`
 /// is read; `body` is the whole body of the request.
 ///
-/// A request wants none if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it
-/// is a Messages request without `thinking`, or with `thinking` that is `disabled`. Any other, and a body that is not a JSON
-/// object, wants it.
+/// A request does not want the thinking if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think":
+/// false`, or if it is a Messages request without `thinking`, or with `thinking` that is `disabled`. Every other request, and a
+/// body that is not a JSON object, wants it.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.

@@ -1,4 +1,4 @@
-//! The guard of C handles: it refuses a call from inside another one, and any call after a failure that lasts.
+//! The guard of C handles: it refuses a call from inside another call, and every call after a failure that lasts.
 
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,16 +8,16 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use super::constants::*;
 use super::status::{fail, fail_panic};
 
-/// The state of a handle that no call is inside of, and that is in no error.
+/// The state of a handle that no call uses, and that is in no error.
 pub(super) const READY: i32 = 0;
-/// The state of a handle that a call is inside of.
+/// The state of a handle that a call uses.
 pub(super) const BUSY: i32 = 1;
 
 /// The re-entrancy and poisoning guard of a handle, with the contents of the handle. The order matters: a scanner's state is
 /// read together with its first fields.
 #[repr(C)]
 pub(super) struct HandleGuard<T> {
-    /// `READY`, `BUSY` or the failure that it is in.
+    /// `READY`, `BUSY`, or the status of the failure that the handle is in.
     pub(super) state: AtomicI32,
     pub(super) inner: UnsafeCell<T>,
 }
@@ -27,8 +27,8 @@ impl<T> HandleGuard<T> {
         HandleGuard { state: AtomicI32::new(READY), inner: UnsafeCell::new(inner) }
     }
 
-    /// Runs `body` as the only call inside the handle, if `may` accepts its state. If two threads try at once, one gets in, and
-    /// it sees everything that the call before it has written.
+    /// Runs `body` as the only call that uses the handle, if `may` accepts the handle's state. If two threads try at once, one
+    /// of them succeeds, and sees everything that the call before it has written.
     ///
     /// # Safety
     /// Only calls that the state let in use the contents.
@@ -42,7 +42,7 @@ impl<T> HandleGuard<T> {
         unsafe { self.run(may, body, |before| before) }
     }
 
-    /// Runs `body` as `enter` does, for calls that reset the handle: after it, the handle is in no error any more.
+    /// Runs `body` as `enter` does, for calls that reset the handle: the handle is in no error after that.
     ///
     /// # Safety
     /// As of `enter`.
@@ -55,8 +55,8 @@ impl<T> HandleGuard<T> {
         unsafe { self.run(is_whole, body, |_| READY) }
     }
 
-    /// Runs `body` as `enter` does, and leaves the handle in the state that `after` makes of the one before, unless it fails
-    /// for good.
+    /// Runs `body` as `enter` does, and then sets the state that `after` returns for the state before, unless `body` fails for
+    /// good.
     ///
     /// # Safety
     /// As of `enter`.
@@ -79,15 +79,15 @@ impl<T> HandleGuard<T> {
         status
     }
 
-    /// Makes the handle BUSY if no call is inside and `may` accepts its state. Returns the state before, or the one that is not
-    /// accepted.
+    /// Makes the handle BUSY if no call uses it and `may` accepts its state. Returns the state before; the error is the state
+    /// that is not accepted.
     #[inline]
     pub(super) fn claim(&self, may: impl Fn(i32) -> bool) -> Result<i32, i32> {
         self.state.fetch_update(Acquire, Relaxed, |state| (state != BUSY && may(state)).then_some(BUSY))
     }
 
-    /// Returns whether a call is inside, for functions that free the handle. If none is, none can enter any more, not even from
-    /// a callback that the release of the handle's objects runs.
+    /// Returns whether a call uses the handle, for functions that free it. If no call does, none can enter any more, not even
+    /// from a callback that runs while the handle's objects are freed.
     pub(super) fn close(&self) -> bool {
         self.claim(|_| true).is_err()
     }
@@ -99,13 +99,13 @@ pub(super) fn refuse(state: i32) -> aside_status {
     fail(if state == BUSY { ASIDE_ERROR_BUSY } else { state })
 }
 
-/// Lets in calls that feed: there must be no error.
+/// Returns whether a call that feeds may enter: the handle must be in no error.
 #[inline]
 pub(super) fn is_ready(state: i32) -> bool {
     state == READY
 }
 
-/// Lets in calls that look or take: data from before memory ran out is still valid.
+/// Returns whether a call that only reads may enter: data from before memory ran out is still valid.
 pub(super) fn is_whole(state: i32) -> bool {
     state == READY || state == ASIDE_ERROR_MEMORY
 }

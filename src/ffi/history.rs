@@ -1,4 +1,4 @@
-//! Requests whose history is rewritten, for C: one body in, one out, and nothing is kept.
+//! Rewriting the history of a request, for C: a function reads one body, returns one body, and keeps nothing.
 
 use libc::{c_char, size_t};
 
@@ -10,8 +10,8 @@ use super::numbers::{limit, value};
 use super::status::{fail, fail_null, fail_with, guard};
 use crate::history::{Format, Name, Options, Report, Server, rewrite};
 
-/// The options of `aside_history_rewrite()`. Set all of it to zero, then `size` and `format`; or have a server's filled
-/// in by `aside_history_server_find()`. Later versions may add fields at the end.
+/// The options of `aside_history_rewrite()`. Set all of it to zero, then `size` and `format`; or let
+/// `aside_history_server_find()` fill in the options of a server. Later versions may add fields at the end.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_history_options {
@@ -47,10 +47,11 @@ pub struct aside_history_report {
     pub size: size_t,
     /// The number of messages or items that were changed or removed.
     pub changed: u64,
-    /// The number of those that have thinking that cannot be written into their text. It stays where it is, unless
-    /// `ASIDE_HISTORY_MADE_REMOVE` removes it.
+    /// The number of messages or items with thinking that cannot be written into their text. The thinking stays where it is,
+    /// unless `ASIDE_HISTORY_MADE_REMOVE` removes it.
     pub refused: u64,
-    /// The number of those that have thinking in a form that is not known, or that is signed or encrypted. It stays where it is.
+    /// The number of messages or items with thinking that is signed, encrypted or in a form that is not known. The thinking
+    /// stays where it is.
     pub unread: u64,
     /// Whether the body was read, or why it was returned unchanged.
     pub outcome: aside_history_outcome,
@@ -62,7 +63,7 @@ impl Versioned for aside_history_report {
     const FIRST: usize = size_of::<aside_history_report>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_history_options 48: size 0, dialect 8, max_body 16, format 24, name 28, turns 32, missing 36, made 40,
@@ -123,9 +124,9 @@ unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_s
     })
 }
 
-/// Rewrites the history of a request, so that the server finds the thinking of earlier turns where it reads it. `body` has all
-/// `len` bytes of the request. All that the options do not name stays unchanged, byte for byte; a body that is not read is returned
-/// unchanged, and `*report`, which may be NULL, says why. Rewriting the result again changes nothing.
+/// Returns the body of a request with the thinking of earlier turns where the server reads it. `body` has all `len` bytes of
+/// the request. Everything that the options do not name stays unchanged, byte for byte; a body that cannot be read is returned
+/// unchanged, and `*report` says why. `report` may be NULL. Rewriting the result again changes nothing.
 ///
 /// The host writes `Content-Length` again, and any digest or signature of the body.
 ///
@@ -189,7 +190,7 @@ pub unsafe extern "C" fn aside_history_format(
     guard(|status| status, || find().unwrap_or_else(|status| status))
 }
 
-/// Fills the caller's options with those of a server.
+/// Fills the caller's options with the options of a server.
 ///
 /// # Safety
 /// `options` is NULL or as large as it says, and may be written.
@@ -205,7 +206,7 @@ unsafe fn fill(
         let server = server()?;
         let Some(found) = server.options(format) else { return Ok(ASIDE_NONE) };
         let dialect = match &found.name {
-            // Files name built-in dialects.
+            // A server file can name only built-in dialects.
             Name::Text(dialect) => find(dialect.name().as_bytes())?,
             _ => std::ptr::null(),
         };
@@ -254,8 +255,8 @@ pub unsafe extern "C" fn aside_history_server_find(
 /// Fills `*options` from the text of a server file, for requests of a format. `toml` has `len` bytes and needs no NUL.
 /// Set `options->size` before the call.
 ///
-/// Returns the same as `aside_history_server_find()`, but `ASIDE_ERROR_DIALECT` with a message that names the line and the key if
-/// the file has an error.
+/// Returns the same as `aside_history_server_find()`, and `ASIDE_ERROR_DIALECT`, with a message that names the line and the
+/// key, if the file has an error.
 ///
 /// Memory: if it runs out, the process ends. A host calls this before it serves.
 #[unsafe(no_mangle)]

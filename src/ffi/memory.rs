@@ -1,5 +1,5 @@
-//! Pointers from C as Rust values, and Rust values as pointers for C. Nothing here may abort: if memory runs out, that is a
-//! status.
+//! Pointers from C as Rust values, and Rust values as pointers for C. Nothing here may abort the process: running out of memory
+//! is a status.
 
 use std::ptr;
 
@@ -12,20 +12,20 @@ use crate::memory;
 /// The largest size that any version of a struct may have; a size above it is uninitialised memory.
 const STRUCT_MAX: usize = 4096;
 
-/// Returns whether a caller's struct may have this size; `first` is its size in the first version that had it. Such a struct has
-/// a `size_t`, and so ends where one may end: a size that ends within a pointer would have half of that pointer used.
+/// Returns whether a caller's struct may have this size; `first` is the struct's size in the first version that had it. The
+/// size of a struct with a `size_t` is a multiple of its alignment; any other size could cut a pointer in half.
 pub(super) fn is_struct_size(size: size_t, first: usize) -> bool {
     (first..=STRUCT_MAX).contains(&size) && size.is_multiple_of(align_of::<size_t>())
 }
 
 /// A struct that begins with its size, so that later versions can add fields at its end.
 pub(super) trait Versioned: Copy {
-    /// The smallest size of a caller's struct: in 0.1.0, up to its last field; for options, each of which may be left out, the
-    /// field `size` alone. It never changes, however many fields are added.
+    /// The smallest size of a caller's struct: its size in 0.1.0, or for options, each of which may be left out, the size of
+    /// the field `size` alone. It never changes, however many fields are added.
     const FIRST: usize;
 }
 
-/// Holds a struct to its size and the places of all its fields: none can be forgotten.
+/// Checks at compile time the size of a struct and the places of all its fields; a field that is not listed does not compile.
 macro_rules! layout {
     ($name:ident $size:literal: $($field:ident $at:literal),+) => {{
         let _ = |$name { $($field: _),+ }: $name| ();
@@ -35,7 +35,7 @@ macro_rules! layout {
 }
 pub(super) use layout;
 
-/// Returns the caller's bytes. NULL is allowed if the length is 0.
+/// Returns the caller's bytes. The address may be NULL if the length is 0.
 ///
 /// # Safety
 /// A pointer that is not NULL leads to `len` bytes that nobody changes during `'a`.
@@ -95,8 +95,8 @@ pub(super) unsafe fn size_of_given<T: Versioned>(at: *const T, what: &str) -> Re
     }
 }
 
-/// Reads the caller's struct, whichever version it is: fields that it does not have are zero. Fields of a later version must be
-/// zero.
+/// Reads the caller's struct, of any version: fields that the caller's version does not have become zero. Fields of a later
+/// version must be zero.
 ///
 /// # Safety
 /// `from` is NULL or has as many bytes as its first field says, and a `T` may be all zero.
@@ -112,7 +112,7 @@ pub(super) unsafe fn read_sized<T: Versioned>(from: *const T, what: &str) -> Res
             format_args!("{what} has a field set that this version does not know"),
         ));
     }
-    // SAFETY: both have that many bytes; bytes that are not copied are zero, as a T may be.
+    // SAFETY: both have that many bytes; bytes that are not copied stay zero, and an all-zero `T` is valid.
     unsafe {
         let mut value = std::mem::zeroed::<T>();
         ptr::copy_nonoverlapping(given.as_ptr(), (&raw mut value).cast(), given.len().min(size_of::<T>()));
@@ -120,7 +120,7 @@ pub(super) unsafe fn read_sized<T: Versioned>(from: *const T, what: &str) -> Res
     }
 }
 
-/// Fills the fields that the caller's struct has; those of a later version become 0.
+/// Fills the fields that the caller's struct has; fields of a later version become 0.
 ///
 /// # Safety
 /// `size` came from `size_of_given`, and that many bytes may be written.
@@ -133,7 +133,7 @@ pub(super) unsafe fn fill_sized<T: Versioned>(to: *mut T, size: usize, value: T)
     }
 }
 
-/// Frees a handle that came from a Box. Does nothing for NULL, and fails if a call is inside.
+/// Frees a handle that came from a Box. Does nothing for NULL, and fails while a call uses the handle.
 ///
 /// # Safety
 /// `handle` is NULL or not freed yet; not busy, this is its last use.
@@ -177,7 +177,7 @@ mod tests {
 
     use super::*;
 
-    /// Of 0.1.0.
+    /// The struct of 0.1.0.
     #[repr(C)]
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Old {
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_struct_of_an_older_header_is_read() {
         let old = Old { size: size_of::<Old>(), number: 42 };
-        // SAFETY: it is as large as it says.
+        // SAFETY: the struct is as large as it says.
         let read = unsafe { read_sized((&raw const old).cast::<New>(), "old") };
         assert_eq!(read, Ok(New { size: size_of::<Old>(), number: 42, later: 0 }));
 

@@ -1,4 +1,4 @@
-//! Numbers from C as the crate's own types. None is trusted: an unknown one is a failure.
+//! Numbers from C as the crate's own types. No number is trusted: an unknown number is a failure.
 
 use std::fmt::{self, Display, Write};
 
@@ -15,7 +15,7 @@ pub(super) fn value<T: FromNumber>(number: u32, what: &str) -> Result<T, aside_s
     })
 }
 
-/// A name in capitals; a failure allocates nothing.
+/// A name that is written in capitals, without an allocation, because a failure must not allocate.
 struct UpperCase(&'static str);
 
 impl Display for UpperCase {

@@ -17,7 +17,7 @@ use super::tools::tools;
 use crate::Start;
 use crate::sse::{Options, Rewriter, Stats};
 
-/// Room for output that a rewriter keeps from call to call; thousands of them may wait for their next bytes.
+/// The largest buffer for output that a rewriter keeps from call to call: thousands of rewriters may wait for their next bytes.
 const KEPT_OUT: usize = 1 << 18;
 
 /// The state of one event stream that is rewritten. From `aside_rewriter_new()`; freed by `aside_rewriter_free()`.
@@ -39,13 +39,13 @@ pub struct aside_rewriter_options {
     pub body: aside_body,
     /// 1: nothing is split, and the output is the input. 0: the text is split.
     pub off: u32,
-    /// The largest number of bytes of an event, or of a JSON body, that is read: longer ones pass unchanged. 0: 16 MiB.
+    /// The largest number of bytes of an event, or of a JSON body, that is read: a longer one is sent on unchanged. 0: 16 MiB.
     pub max_event: u64,
     /// The treatment of a closer of the thinking without an opener, after content.
     pub stray_close: aside_stray_close,
-    /// 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and
-    /// `finish_reason` `tool_calls` of `stop`. A choice in which the server does so itself is left alone from then on. 0:
-    /// calls stay in the text.
+    /// 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and change
+    /// the `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the server itself has
+    /// made. 0: calls stay in the text.
     pub calls: u32,
     /// With `calls`, the request's `tools`, a JSON array as for a call writer: calls of other tools stay in the text. With
     /// `[]`, all calls do; with `tools.at` NULL, none does. Not used after the call.
@@ -56,26 +56,27 @@ pub struct aside_rewriter_options {
     pub max_held: u64,
     /// The treatment of a tool call that begins inside the thinking.
     pub calls_in_thinking: aside_calls_in_thinking,
-    /// The formats of answers that are read, as `ASIDE_FORMAT_` bits; those of other formats pass unchanged. 0: all.
+    /// The formats of the answers that are read, as `ASIDE_FORMAT_` bits; an answer of another format is sent on unchanged. 0:
+    /// all formats.
     pub formats: aside_formats,
     /// The form of the thinking in the items of OpenAI Responses.
     pub responses_as: aside_responses_as,
     /// 1: mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
-    /// an object over several lines, chunks without `choices`, and more. 0: all of them pass unchanged.
+    /// an object over several lines, chunks without `choices`, and more. 0: leave the faults.
     pub repair: u32,
     /// 1: send the thinking again as content if an answer ends by itself and has neither content nor a call. 0: do
     /// not.
     pub promote_empty: u32,
-    /// 1: chat completions, completions and Ollama's lines are sent as one chunk for each received one, the thinking before the
-    /// content, for clients that count them, and where `repair` or `normalise` would make two. 0: each chunk has text for one
-    /// field.
+    /// 1: in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the thinking before
+    /// the content, for clients that count chunks, also where `repair` or `normalise` would make two. 0: each chunk has text
+    /// for one field.
     pub merge: u32,
     /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
     /// list may take some 40 times as much. 0: 4 MiB.
     pub max_tools: u64,
-    /// 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the
-    /// dialect guessed it to start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream gets it again as
-    /// content, and a body as content alone.
+    /// 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the dialect guessed it to
+    /// start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream repeats the text as content, and a body
+    /// has it as content alone.
     pub keep_guessed: u32,
     /// The reading of a tag that is not the dialect's own at the beginning of a text.
     pub leading_tags: aside_leading_tags,
@@ -95,12 +96,12 @@ pub struct aside_rewriter_options {
     /// this tool, as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL:
     /// none.
     pub start_call: aside_bytes,
-    /// The shapes of servers' answers of which one is made, as `ASIDE_SHAPE_` bits. 0: none.
+    /// The shapes of servers' answers that are changed to one common shape, as `ASIDE_SHAPE_` bits. 0: none.
     pub normalise: aside_shapes,
     /// Whether the thinking is sent.
     pub thinking: aside_thinking,
-    /// 1: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history can be
-    /// rid of them. 0: their signatures are empty, and their ids begin with `rs_`.
+    /// 1: label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that they can
+    /// be removed from a history. 0: their signatures are empty, and their ids begin with `rs_`.
     pub label: u32,
     /// The treatment of comments in a stream of events, for clients that fail on them.
     pub comments: aside_comments,
@@ -115,15 +116,15 @@ pub struct aside_rewriter_stats {
     pub size: size_t,
     /// Events that have data, lines of JSON, and bodies that were read whole.
     pub events: u64,
-    /// The number of them that were sent changed, or with chunks before them.
+    /// The number of `events` that were sent changed, or with chunks before them.
     pub changed: u64,
-    /// Chunks and events that were written in addition to those that came.
+    /// Chunks and events that were written in addition to the server's.
     pub added: u64,
     /// Faults of the stream that `options.repair` has mended.
     pub repaired: u64,
-    /// Events and bodies that passed unread because they were longer than `options.max_event`.
+    /// Events and bodies that were sent on unread because they were longer than `options.max_event`.
     pub too_long: u64,
-    /// JSON objects that passed unread because they are neither in a format that is read nor an error.
+    /// JSON objects that were sent on unread because they are neither in a format that is read nor an error.
     pub unread: u64,
     /// Answers whose thinking was to be sent as content too, and was too long for that.
     pub unpromoted: u64,
@@ -137,13 +138,13 @@ pub struct aside_rewriter_stats {
     pub held: u64,
     /// Texts whose thinking the server splits itself.
     pub split_by_server: u64,
-    /// 1 if the stream passes unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli), or in
-    /// another encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. After
-    /// the end of a stream, this is about that stream, until another begins. Otherwise 0.
+    /// 1 if the stream is sent on unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli),
+    /// or in another encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
+    /// After the end of a stream, this is about that stream, until another begins. Otherwise 0.
     pub encoded: u32,
     /// 0.
     pub reserved: u32,
-    /// Tool calls of the text that were sent as calls. Those that a server sends itself are not counted.
+    /// Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
     pub calls: u64,
 }
 
@@ -155,7 +156,7 @@ impl Versioned for aside_rewriter_options {
     const FIRST: usize = size_of::<size_t>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_rewriter_options 160: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
@@ -175,11 +176,11 @@ struct Stream {
     rewriter: Rewriter,
     /// The output of the last call, which C borrows.
     out: Vec<u8>,
-    /// As in the options.
+    /// The option `max_tools`.
     max_tools: u64,
 }
 
-// A rewriter may go from thread to thread.
+// A rewriter can be used by one thread after another.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Rewriter>();
@@ -201,7 +202,7 @@ unsafe fn enter(
     unsafe { (*rewriter).guard.enter(may, body) }
 }
 
-/// Calls the rewriter with its empty output, and points C to the contents of that output afterwards.
+/// Runs a method of the rewriter, which writes into the emptied output, and returns the output to C, which borrows it.
 ///
 /// # Safety
 /// `rewriter` is NULL or valid; `out` is NULL or may be written.
@@ -337,9 +338,9 @@ pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
     unsafe { free(rewriter, |sse| sse.guard.close()) }
 }
 
-/// Sets by which dialect the next stream is read, and where it starts, before its first byte. `dialect` may be NULL: the
-/// rewriter's own. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
-/// `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. For hosts that learn the model, or
+/// Sets, before the first byte of the next stream, its dialect and where it starts. `dialect` may be NULL: the rewriter's
+/// own dialect. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
+/// `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. It is for hosts that learn the model, or
 /// whether it thinks, from the request, and for results of `aside_dialect_find_for_template()`. Finishing or resetting the
 /// rewriter restores its own dialect and start. The dialect may be freed after the call.
 ///
@@ -366,9 +367,9 @@ pub unsafe extern "C" fn aside_rewriter_use_dialect(
     unsafe { enter(rewriter, is_ready, body) }
 }
 
-/// Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. For a
-/// rewriter that serves one request after another; a request without `tools` gets `[]`. Finishing or resetting the rewriter
-/// restores its own. `tools` is not used after the call; it must not be memory of the rewriter.
+/// Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. It is for a
+/// rewriter that serves one request after another; for a request without `tools`, pass `[]`. Finishing or resetting the
+/// rewriter restores its own tools. `tools` is not used after the call; it must not be memory of the rewriter.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that
 /// cannot be read (the message says where), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
@@ -431,8 +432,8 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
 /// `*out` is memory of the rewriter, valid until the next call with it. It is written on success only.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
-/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read pass unchanged;
-/// that is not an error.
+/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read are sent on
+/// unchanged; that is not an error.
 ///
 /// Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for chunks that
 /// one event becomes; by the bytes that are held back of each of at most 128 choices, up to twice `aside_dialect_max_hold()`.

@@ -11,8 +11,8 @@ use super::numbers::value;
 use super::status::{fail, fail_no_handle, fail_null, fail_with};
 use crate::{Dialect, JoinCall, JoinError, JoinOptions};
 
-/// Returns the content of a whole text, which is meant for the reader, with ASCII white space trimmed at both ends. `text`
-/// has `len` bytes.
+/// Returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends. `text` has
+/// `len` bytes.
 ///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
 /// `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`.
@@ -57,7 +57,7 @@ pub struct aside_join_options {
     pub content: aside_bytes,
     /// The tool calls after the content. NULL if there are none.
     pub calls: *const aside_join_call,
-    /// Their number.
+    /// The number of calls.
     pub call_count: size_t,
     /// `sizeof(aside_join_call)` of the caller's header, if there are calls.
     pub call_size: size_t,
@@ -76,7 +76,7 @@ impl Versioned for aside_join_options {
     const FIRST: usize = size_of::<size_t>();
 }
 
-// The fields of a layout never move; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_join_call 48: name 0, arguments 16, id 32);
@@ -119,14 +119,13 @@ pub unsafe extern "C" fn aside_join(
     }
 }
 
-/// Returns a text without the dialect's markers, for a prompt that a user's text goes into: U+200B (zero
-/// width space, 3 bytes) is put after the first character of each marker, turn markers included, so that it reads the
-/// same and is not a marker. A marker that counts only at the first byte of a stream gets it in front, if the text
-/// begins with that marker. A text that was escaped is not changed again. `text` has `len` bytes; any bytes are
-/// allowed.
+/// Returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt: U+200B (zero width
+/// space, 3 bytes) follows the first character of each marker, turn markers included, and the text looks the same. A marker
+/// that counts only at the first byte of a stream has U+200B before it, if the text begins with that marker. A text that was
+/// escaped is not changed again. `text` has `len` bytes; any bytes are allowed.
 ///
-/// Escape a text whole: a marker that is put together from two texts is seen in neither. The host must keep out special
-/// tokens that the dialect does not name.
+/// Escape a text as a whole: a marker whose halves are in two texts is found in neither. The host must remove special tokens
+/// that the dialect does not name.
 ///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
 /// `aside_last_status()` is then `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single

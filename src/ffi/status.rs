@@ -1,6 +1,6 @@
-//! How a failure is reported: its status is returned, and its message stays in this thread for `aside_last_error`. Reporting a
-//! failure must never allocate, because memory may have run out. It must not be expensive either where requests cause it: the
-//! message for an unknown model is written only when it is asked for.
+//! Failures for C: a function returns the status, and the message stays in this thread for `aside_last_error`. Reporting a
+//! failure must never allocate, because memory may have run out. A failure that requests can cause must not be expensive
+//! either: the message for an unknown model is written only when it is asked for.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -19,23 +19,24 @@ use crate::{Error, UnknownModel};
 struct LastError {
     status: aside_status,
     said: Said,
-    /// The failure left its caller without a handle, so that a NULL in its place says nothing new.
+    /// Whether the failed function should have returned a handle. If the caller then passes NULL as the handle, that failure
+    /// says nothing new.
     is_of_handle: bool,
 }
 
 /// The message.
 enum Said {
     Sentence(&'static CStr),
-    /// In `ROOM`.
+    /// The message is in `ROOM`.
     Written,
-    /// Not written yet.
+    /// The message for an unknown model, which is not written yet.
     Model(UnknownModel),
 }
 
-// A destructor would be registered for each thread.
+// A destructor would have to be registered in each thread, which allocates.
 const _: () = assert!(!std::mem::needs_drop::<LastError>());
 
-/// The most bytes of a message with its NUL. A longer one is cut and ends in `…`.
+/// The most bytes of a message with its NUL. A longer message is cut and ends in `…`.
 const MOST: usize = 2048;
 
 thread_local! {
@@ -73,7 +74,7 @@ impl Write for Message<'_> {
     }
 }
 
-/// Takes the NULs out of a message: a name that was not found may hold one, which would end it.
+/// A writer that leaves out NULs: a name that was not found may contain a NUL, which would end the message.
 struct WithoutNul<W>(W);
 
 impl<W: Write> Write for WithoutNul<W> {
@@ -132,8 +133,8 @@ pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_st
     failed_and_said(status, Said::Written)
 }
 
-/// Fails because no dialect is known for a model. The message is written when it is asked for: most hosts have another dialect
-/// for such a model, and never look.
+/// Fails because no dialect is known for a model. The message is written only when it is asked for: most hosts then use another
+/// dialect, and never read the message.
 #[cold]
 pub(super) fn fail_unknown_model(error: UnknownModel) -> aside_status {
     failed_and_said(ASIDE_ERROR_UNKNOWN, Said::Model(error))
@@ -142,7 +143,7 @@ pub(super) fn fail_unknown_model(error: UnknownModel) -> aside_status {
 fn write_message(message: impl Display) {
     ROOM.with_borrow_mut(|room| {
         let mut written = Message { room, len: 0 };
-        // It fails where the message was cut.
+        // Writing fails where the message is cut.
         _ = write!(WithoutNul(&mut written), "{message}");
         written.room[written.len] = 0;
     });
@@ -153,7 +154,7 @@ pub(super) fn fail_null(what: &str) -> aside_status {
     fail_with(ASIDE_ERROR_NULL, format_args!("{what} is NULL"))
 }
 
-/// Fails because a handle is NULL. If that is so because the last failure made none, its message stays: it says why.
+/// Fails because a handle is NULL. If the last failure is the reason why there is no handle, its message stays.
 #[cold]
 pub(super) fn fail_no_handle(what: &str) -> aside_status {
     let is_known = LAST.with_borrow_mut(|last| {
@@ -173,7 +174,7 @@ pub(super) fn fail_panic(payload: Box<dyn Any + Send>) -> aside_status {
         _ => "no message",
     };
     let status = fail_with(ASIDE_ERROR_PANIC, format_args!("panic inside the library: {said}"));
-    // Its destructor could panic again, outside every guard.
+    // The payload's destructor could panic again, outside every guard.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }
@@ -203,8 +204,8 @@ pub(super) fn guard_handle<T>(body: impl FnOnce() -> *mut T) -> *mut T {
     handle
 }
 
-/// Notes whether an entry that makes a handle has made one. Only a mistake of the caller is kept: memory that ran out says
-/// nothing about the handle.
+/// Notes whether a function that makes a handle has made one. After a failure for lack of memory it notes nothing, because that
+/// says nothing about the handle.
 pub(super) fn made_handle(made: bool) {
     LAST.with_borrow_mut(|last| last.is_of_handle = !made && last.status != ASIDE_ERROR_MEMORY);
 }

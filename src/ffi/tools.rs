@@ -1,5 +1,5 @@
-//! The tools of a request, as C has them: the text that came in, for call writers and rewriters. It is read once, so that no
-//! text of C's need stay.
+//! The tools of a request for call writers and rewriters, as JSON from C. The JSON is parsed at once, so that C may free it
+//! after the call.
 
 use std::sync::Arc;
 

@@ -38,8 +38,8 @@ pub struct aside_tool_trigger {
     pub value_begin: aside_bytes,
     /// The text after a value.
     pub value_end: aside_bytes,
-    /// Tags in these texts, with a blank between each two. Those that are special tokens of the model's must be left in its text, or
-    /// the call cannot be read.
+    /// The tags in these texts, with a blank between each two. A tag that is a special token of the model must be left in the
+    /// model's text, or the call cannot be read.
     pub preserved: aside_bytes,
 }
 
@@ -47,7 +47,7 @@ impl Versioned for aside_tool_trigger {
     const FIRST: usize = size_of::<aside_tool_trigger>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_tool_trigger 160: size 0, trigger 8, begin 24, after_name 40, end 56, arguments 72, reserved 76, key_begin 80,
@@ -56,9 +56,9 @@ const _: () = {
 };
 
 /// Fills `*trigger` with the texts that the model writes around a tool call, by the table of calls with this number in the
-/// dialect's file, from 0; the first is its usual form. A server that makes a model write its calls by a grammar builds the
-/// grammar of this, and of the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an id, it is
-/// 0.
+/// dialect's file, from 0; the first is the model's usual form. A server that makes a model write its calls by a grammar builds
+/// the grammar from these texts and the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an
+/// id, the id is 0.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -107,7 +107,7 @@ fn triggers(dialect: &aside_dialect) -> Result<&[(ToolTrigger, String)], Error> 
         }
         push(&mut made, (texts, preserved))?;
     }
-    // Another thread may have been first; its texts are the same.
+    // If another thread was first, its texts are returned, which are equal.
     Ok(dialect.triggers.get_or_init(|| made))
 }
 

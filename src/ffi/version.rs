@@ -1,4 +1,4 @@
-//! The version of the library: a program asks for it, so that it never runs with an incompatible one.
+//! The version of the library, which a program checks, so that it never runs with an incompatible library.
 
 use libc::c_char;
 
@@ -12,8 +12,8 @@ pub unsafe extern "C" fn aside_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// Returns the version of the binary interface that the library has. A program fits the library if this is
-/// `ASIDE_ABI_VERSION`: it grows only when something that was there changes.
+/// Returns the version of the library's binary interface. A program fits the library if the version is `ASIDE_ABI_VERSION`:
+/// the version grows only when a part of the interface changes that was there before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_abi_version() -> u32 {
     ASIDE_ABI_VERSION

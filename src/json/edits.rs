@@ -58,7 +58,7 @@ impl Edits {
         Ok(())
     }
 
-    /// Returns where the value is that an edit has written, and leaves an empty one in its place.
+    /// Replaces the value that an edit has written by `empty`, and returns where the old value is in the text.
     pub fn take(&mut self, edit: usize, empty: &[u8]) -> memory::Result<Span> {
         let start = self.text.len();
         append(&mut self.text, empty)?;

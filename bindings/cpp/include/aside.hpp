@@ -143,30 +143,31 @@ enum class Kind : std::uint32_t {
     framing = ASIDE_KIND_FRAMING,
     /// A span ends. The bytes are its closing marker; there are none if it ends without one.
     close = ASIDE_KIND_CLOSE,
-    /// All content so far was thinking, or all thinking so far was content: the channel is the right one. It was thinking
-    /// where a closer of the thinking has come without an opener before it, in a dialect with `stray_close = "reclassify"`.
-    /// It was content where the stream has ended in thinking that was only guessed (`end_reason()`), and where the closer
-    /// of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and is reported at most once in
-    /// it.
+    /// All content so far was thinking, or all thinking so far was content: the event's channel is the right one. It was
+    /// thinking if a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
+    /// "reclassify"`. It was content if the stream has ended in thinking that was only guessed (`end_reason()`), or if the
+    /// closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and is reported at most
+    /// once in a stream.
     reclassify = ASIDE_KIND_RECLASSIFY,
-    /// The thinking exceeds its budget here. It has no bytes of the stream and is between two characters. It is reported
-    /// once for each span or stream, as `options.budget_scope` says.
+    /// The thinking exceeds its budget here. The event has no bytes of the stream and is between two characters. It is
+    /// reported once for each span or stream, as `options.budget_scope` says.
     budget = ASIDE_KIND_BUDGET,
     /// A tool call begins. This and the kinds after it are reported only with `options.calls`, from dialects that say how
-    /// calls are written. The bytes are the beginning of the call, if the opener of its span was not that.
+    /// calls are written. The bytes are the beginning of the call; there are none if the opener of its span was the
+    /// beginning.
     call = ASIDE_KIND_CALL,
     /// The name of the call, whole. If it has no bytes, the name is the value of a header's field.
     call_name = ASIDE_KIND_CALL_NAME,
-    /// An id of the call, whole. If the whole head of the call is its id, it is reported in parts, with the name between
-    /// them.
+    /// An id of the call, whole. If the whole head of the call is its id, the id is reported in parts, with the name
+    /// between them.
     call_id = ASIDE_KIND_CALL_ID,
-    /// A key of the arguments, whole. Arguments that are JSON have none.
+    /// A key of the arguments, whole. For arguments that are JSON, no keys are reported.
     call_key = ASIDE_KIND_CALL_KEY,
     /// The word for the type of the next value, whole.
     call_type = ASIDE_KIND_CALL_TYPE,
     /// A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not cut a character.
     call_value = ASIDE_KIND_CALL_VALUE,
-    /// The value ends. The bytes are its closer, if it has one. Arguments that are JSON have none.
+    /// The value ends. The bytes are its closer, if it has one. For arguments that are JSON, no end of a value is reported.
     call_value_end = ASIDE_KIND_CALL_VALUE_END,
     /// The call ends. The bytes are its last marker, if it has one.
     call_end = ASIDE_KIND_CALL_END,
@@ -188,16 +189,16 @@ enum class Channel : std::uint32_t {
 enum class Cause : std::uint32_t {
     /// The closing marker was read.
     marker = ASIDE_CAUSE_MARKER,
-    /// Another text was read that ends such a span.
+    /// A text was read that ends the span without being its closer.
     implied = ASIDE_CAUSE_IMPLIED,
     /// The stream ended inside the span.
     end_of_stream = ASIDE_CAUSE_END_OF_STREAM,
-    /// `force_close()` ended it.
+    /// `force_close()` ended the span.
     forced = ASIDE_CAUSE_FORCED,
     /// The text of a tool call broke its grammar. No span ends with this cause.
     malformed = ASIDE_CAUSE_MALFORMED,
     /// The answer ended by itself inside a tool call, as the host has said with `end_reason()`. No span ends with this
-    /// cause, nor a call that a call writer has written.
+    /// cause, and no delta of a call writer has it.
     ended = ASIDE_CAUSE_ENDED,
 };
 
@@ -226,8 +227,8 @@ enum class CallsInThinking : std::uint32_t {
     dialect = ASIDE_CALLS_IN_THINKING_DIALECT,
     /// Every tool opener in the thinking is text.
     never = ASIDE_CALLS_IN_THINKING_NEVER,
-    /// As the dialect says, and a rewriter reports a call at once. Otherwise it waits until it is known whether the call is
-    /// meant: text after it says that it is part of the thinking.
+    /// As the dialect says, and a rewriter reports a call at once. Otherwise a rewriter waits until it is clear whether the
+    /// call is meant: text after the call shows that the call is part of the thinking.
     always = ASIDE_CALLS_IN_THINKING_ALWAYS,
 };
 
@@ -238,8 +239,8 @@ enum class StrayClose : std::uint32_t {
     /// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does not
     /// think.
     text = ASIDE_STRAY_CLOSE_TEXT,
-    /// Such a closer is removed alone, and the text on both sides of it stays content: for a host whose prompt has ended
-    /// the thinking.
+    /// The closer alone is removed, and the text on both sides of it stays content: for a host whose prompt has ended the
+    /// thinking.
     drop = ASIDE_STRAY_CLOSE_DROP,
 };
 
@@ -255,7 +256,7 @@ enum class EndReason : std::uint32_t {
 
 /// The part of a call that is sent before the call is whole.
 enum class NotWhole : std::uint32_t {
-    /// Its arguments, as they come. A call that breaks off stays as far as it was sent.
+    /// The arguments, as they come. If a call breaks off, the client keeps the part that was sent.
     tell = ASIDE_NOT_WHOLE_TELL,
     /// Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
     /// text.
@@ -267,11 +268,11 @@ enum class NotWhole : std::uint32_t {
 
 /// The treatment of a call of a tool that the request does not list.
 enum class UnknownTool : std::uint32_t {
-    /// It is text.
+    /// The call is text.
     text = ASIDE_UNKNOWN_TOOL_TEXT,
-    /// It is removed.
+    /// The call is removed.
     drop = ASIDE_UNKNOWN_TOOL_DROP,
-    /// It is emitted like any other call.
+    /// The call is emitted like a call of a listed tool.
     tell = ASIDE_UNKNOWN_TOOL_TELL,
 };
 
@@ -291,17 +292,18 @@ enum class ToolArguments : std::uint32_t {
 
 /// Whether the end of a text that has ended by itself may end a call.
 enum class ImpliedEnd : std::uint32_t {
-    /// A call written as keys and values between markers is whole if it ends between two of them.
+    /// A call written as keys and values between markers is whole if the text ends after a value.
     on = ASIDE_IMPLIED_END_ON,
-    /// No call that the end of the text cuts is whole.
+    /// A call that the end of the text cuts off is never whole.
     off = ASIDE_IMPLIED_END_OFF,
 };
 
 /// The reading of a tag of another family, such as `<think>`, at the beginning of a stream, after blanks at most.
 enum class LeadingTags : std::uint32_t {
-    /// In dialects of models it opens the thinking, which its own closer or the dialect's ends.
+    /// In a dialect of a model, the tag opens the thinking, and either the tag's own closer or the dialect's closer ends
+    /// it.
     dialect = ASIDE_LEADING_TAGS_DIALECT,
-    /// It is text: for a host that asks for such a tag in its prompt and looks for it itself.
+    /// The tag is text: for a host that asks for such a tag in its prompt and looks for it itself.
     text = ASIDE_LEADING_TAGS_TEXT,
 };
 
@@ -317,7 +319,7 @@ enum class BudgetUnit : std::uint32_t {
 enum class BudgetScope : std::uint32_t {
     /// Each thinking span has the whole budget.
     span = ASIDE_BUDGET_SCOPE_SPAN,
-    /// All thinking of the stream shares it.
+    /// All thinking of the stream shares the budget.
     stream = ASIDE_BUDGET_SCOPE_STREAM,
 };
 
@@ -361,16 +363,16 @@ enum class Formats : std::uint32_t {
     responses = ASIDE_FORMAT_RESPONSES,
     /// Anthropic Messages, `/messages`.
     messages = ASIDE_FORMAT_MESSAGES,
-    /// Ollama's own, `/api/chat` and `/api/generate`.
+    /// Ollama's own format, `/api/chat` and `/api/generate`.
     ollama = ASIDE_FORMAT_OLLAMA,
-    /// All of them, those that later versions add included: all bits that an `int` has. Any other value with a bit that is
-    /// not a format's is refused.
+    /// All formats, including the formats of later versions: all bits that an `int` has. Every other value with a bit of no
+    /// format is refused.
     all = ASIDE_FORMAT_ALL,
 };
 
 /// A set of the shapes in which servers send an answer, of which a rewriter makes one.
 enum class Shapes : std::uint32_t {
-    /// None: other shapes that a server sends stay unchanged.
+    /// No shape: the answer of a server stays as it is.
     none = ASIDE_SHAPE_NONE,
     /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
     /// `reasoning_details`, is sent in the field `options.field`.
@@ -382,17 +384,17 @@ enum class Shapes : std::uint32_t {
     /// The content after thinking that the server has split is split too: markers are removed, and a second thinking is
     /// moved. In a chat's stream this includes `Shapes::chunks`.
     content = ASIDE_SHAPE_CONTENT,
-    /// All of them, those that later versions add included: all bits that an `int` has. No other value with a bit of no
-    /// shape is accepted.
+    /// All shapes, including the shapes of later versions: all bits that an `int` has. Every other value with a bit of no
+    /// shape is refused.
     all = ASIDE_SHAPE_ALL,
 };
 
 /// Whether a rewriter sends the thinking.
 enum class Thinking : std::uint32_t {
-    /// It is sent.
+    /// The thinking is sent.
     keep = ASIDE_THINKING_KEEP,
-    /// It is left out: that which is split here, and that of a server that splits it itself. An answer of thinking alone
-    /// ends with empty content, or is promoted.
+    /// The thinking is left out, also if a server has split it itself. An answer of thinking alone ends with empty content,
+    /// or with its thinking as content if `options.promote_empty` is set.
     drop = ASIDE_THINKING_DROP,
 };
 
@@ -400,18 +402,19 @@ enum class Thinking : std::uint32_t {
 enum class ResponsesAs : std::uint32_t {
     /// The content of a reasoning item, as `reasoning_text`: right for clients that send items back.
     reasoning_text = ASIDE_RESPONSES_AS_REASONING_TEXT,
-    /// Its summary, as `summary_text`: for clients that show only that.
+    /// The summary of a reasoning item, as `summary_text`: for clients that show only summaries.
     summary = ASIDE_RESPONSES_AS_SUMMARY,
 };
 
 /// The treatment of comments in a stream of events, which servers send to keep a connection open.
 enum class Comments : std::uint32_t {
-    /// They pass.
+    /// Comments stay.
     keep = ASIDE_COMMENTS_KEEP,
-    /// They are left out.
+    /// Comments are left out.
     drop = ASIDE_COMMENTS_DROP,
-    /// Each becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left out if
-    /// its format has no such event, as Responses, and before the first event unless `options.formats` names one format.
+    /// Each comment becomes an event without text: a chunk in chat and legacy completions, a `ping` in Messages. It is left
+    /// out in formats without such an event, such as Responses, and before the first event unless `options.formats` names
+    /// one format.
     chunk = ASIDE_COMMENTS_CHUNK,
 };
 
@@ -423,7 +426,7 @@ enum class Hint : std::uint32_t {
 
 /// The place of the thinking of an earlier turn in its message.
 enum class HistoryName : std::uint32_t {
-    /// It stays where it is.
+    /// The thinking stays where it is.
     as_is = ASIDE_HISTORY_NAME_AS_IS,
     /// Chat: the member `reasoning_content`.
     reasoning_content = ASIDE_HISTORY_NAME_REASONING_CONTENT,
@@ -448,7 +451,7 @@ enum class HistoryName : std::uint32_t {
 enum class HistoryTurns : std::uint32_t {
     /// All turns.
     all = ASIDE_HISTORY_TURNS_ALL,
-    /// Those since the last message of the user: the loop of tool calls that is running.
+    /// The turns since the last message of the user: the loop of tool calls that is running.
     since_user = ASIDE_HISTORY_TURNS_SINCE_USER,
     /// None: all thinking is removed.
     none = ASIDE_HISTORY_TURNS_NONE,
@@ -456,9 +459,10 @@ enum class HistoryTurns : std::uint32_t {
 
 /// The change to an assistant message without thinking.
 enum class HistoryMissing : std::uint32_t {
-    /// Nothing: existing thinking stays.
+    /// The message stays unchanged.
     leave = ASIDE_HISTORY_MISSING_LEAVE,
-    /// An empty string under the name, if its value is a string; in Messages, an empty thinking block.
+    /// The message gets an empty string under the name of the thinking, if its value is a string; in Messages, an empty
+    /// thinking block.
     empty = ASIDE_HISTORY_MISSING_EMPTY,
     /// The member, block or item of empty thinking is removed.
     remove = ASIDE_HISTORY_MISSING_REMOVE,
@@ -466,7 +470,7 @@ enum class HistoryMissing : std::uint32_t {
 
 /// The treatment of blocks and items that a rewriter made, and the server did not.
 enum class HistoryMade : std::uint32_t {
-    /// They stay unchanged.
+    /// The blocks and items stay unchanged.
     keep = ASIDE_HISTORY_MADE_KEEP,
     /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
     /// turned off. In Responses, made items lose their `id`, and references to them are removed.
@@ -475,15 +479,15 @@ enum class HistoryMade : std::uint32_t {
 
 /// Whether the body of a request was read, or why it was returned unchanged.
 enum class HistoryOutcome : std::uint32_t {
-    /// It was read. It may still be unchanged.
+    /// The body was read, and may be unchanged.
     read = ASIDE_HISTORY_OUTCOME_READ,
-    /// It is longer than `options.max_body`.
+    /// The body is longer than `options.max_body`.
     too_long = ASIDE_HISTORY_OUTCOME_TOO_LONG,
-    /// It is not UTF-8.
+    /// The body is not UTF-8.
     not_utf8 = ASIDE_HISTORY_OUTCOME_NOT_UTF8,
-    /// It is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
+    /// The body is not a JSON object with a list of messages or items, or its nesting is deeper than 128.
     not_request = ASIDE_HISTORY_OUTCOME_NOT_REQUEST,
-    /// A member is there twice. Servers differ in which of the two they read.
+    /// A member appears twice, and servers differ in which of the two they read.
     repeated = ASIDE_HISTORY_OUTCOME_REPEATED,
     /// The server has the history: `previous_response_id` or `conversation`.
     stored = ASIDE_HISTORY_OUTCOME_STORED,

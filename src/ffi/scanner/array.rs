@@ -24,8 +24,8 @@ use crate::{Events, Kind};
 /// are filled by the library, on success and on `ASIDE_MORE` only.
 ///
 /// The bytes of an event begin at `buf[event.offset - offset]`, and there are `event.len` of them. If `event.offset` is
-/// below `offset`, the event begins in bytes that an earlier call had held back: these are the last ones of `held`. The
-/// rest of it, if any, is at the start of `buf`.
+/// below `offset`, the event begins in bytes that an earlier call had held back: in the last `offset - event.offset` bytes
+/// of `held`. The rest of the event, if any, is at the start of `buf`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_event_array {
@@ -57,7 +57,7 @@ impl Versioned for aside_event_array {
     const FIRST: usize = offset_of!(aside_event_array, attributes) + size_of::<aside_bytes>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_event_array 88: size 0, events 8, event_size 16, capacity 24, count 32, consumed 40, offset 48, held 56,
@@ -65,7 +65,7 @@ const _: () = {
     assert!(aside_event_array::FIRST == 88);
 };
 
-/// With this much attribute text in an event array's call, the call pauses: a scanner's memory stays bounded.
+/// The number of bytes of attribute text at which a call with an event array pauses, so that a scanner's memory stays bounded.
 const ATTRIBUTES_LIMIT: usize = 64 * 1024;
 
 /// The fields that a call fills, in the order of the struct.
@@ -97,7 +97,7 @@ impl Report {
 struct Array(*mut aside_event_array);
 
 impl Array {
-    /// Returns where events can be written to.
+    /// Returns the room for events.
     ///
     /// # Safety
     /// The array is NULL or as large as it says.
@@ -117,7 +117,7 @@ impl Array {
         Ok(Slots { events, event_size, capacity })
     }
 
-    /// Fills the fields after the capacity.
+    /// Fills the fields after `capacity`.
     ///
     /// # Safety
     /// The array has all the fields of this version; they need not be aligned.
@@ -149,13 +149,13 @@ impl Slots {
                 slot.cast::<aside_event>().write_unaligned(*event);
             } else {
                 ptr::copy_nonoverlapping(ptr::from_ref(event).cast(), slot, self.event_size.min(whole));
-                // A later version's fields: 0 means that they are not set.
+                // The fields of a later version become 0, which means that they are not set.
                 ptr::write_bytes(slot.add(self.event_size.min(whole)), 0, self.event_size.saturating_sub(whole));
             }
         }
     }
 
-    /// Writes events until the array is full or there are none. Returns how many.
+    /// Writes events until the array is full or no event is left. Returns the number of written events.
     ///
     /// # Safety
     /// The array is as large as its caller said.
@@ -191,12 +191,12 @@ impl Slots {
 }
 
 impl Sink for Array {
-    // Bytes that were held when the call began must not change while the events are read.
+    // The sink takes whole parts, because bytes that were held when the call began must not change while the events are read.
     const TAKE: Take = Take::Whole;
 
     #[inline(always)]
     unsafe fn is_sound(self) -> bool {
-        // A power of two, which is cheaper to compare with; far more than any array has.
+        // A bound that no array reaches; a power of two is cheaper to compare with.
         const MOST: usize = 1 << (usize::BITS - 8);
         const { assert!(MOST <= isize::MAX as usize / size_of::<aside_event>()) };
         if self.0.is_null() {

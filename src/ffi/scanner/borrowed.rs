@@ -1,4 +1,5 @@
-//! Memory of a scanner that C may look into between calls. It must stay where it is until the call that its description names.
+//! Memory of a scanner that C may read between calls. It must not move or change until the call that the description of each
+//! field names.
 
 use crate::Thought;
 use crate::ffi::constants::*;
@@ -6,15 +7,15 @@ use crate::ffi::memory::try_box;
 use crate::ffi::status::fail;
 use crate::memory::append_all;
 
-/// Memory that C may look into between calls.
+/// Memory that C may read between calls.
 #[derive(Default)]
 pub(super) struct Borrowed {
     pub(super) attributes: Vec<u8>,
     pub(super) thought: Option<Thought>,
 }
 
-/// Returns the memory to borrow from, made at its first use. A function of the field, so that the scanner can be in use at the
-/// same time.
+/// Returns the memory that C borrows, and makes it at its first use. It takes the field alone, so that the scanner can be in
+/// use at the same time.
 pub(super) fn borrowed(place: &mut Option<Box<Borrowed>>) -> Result<&mut Borrowed, aside_status> {
     if place.is_none() {
         *place = try_box(Borrowed::default());
@@ -22,7 +23,7 @@ pub(super) fn borrowed(place: &mut Option<Box<Borrowed>>) -> Result<&mut Borrowe
     place.as_deref_mut().ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
 }
 
-/// Forgets attribute texts of before.
+/// Drops the attribute texts of earlier calls.
 #[inline]
 pub(super) fn clear(place: &mut Option<Box<Borrowed>>) {
     if let Some(borrowed) = place {
@@ -30,7 +31,7 @@ pub(super) fn clear(place: &mut Option<Box<Borrowed>>) {
     }
 }
 
-/// Appends an attribute's name and value to the borrowed text. Returns where they begin, and the whole text.
+/// Appends an attribute's name and value to the borrowed text. Returns the place where they begin, and the whole text.
 pub(super) fn append<'a>(
     place: &'a mut Option<Box<Borrowed>>,
     name: &[u8],

@@ -1,4 +1,4 @@
-//! Feeding with a callback. While it runs the handle must be BUSY, because it may call back.
+//! Feeding with a callback. The handle must be BUSY while the callback runs, because the callback may call the library.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -17,7 +17,7 @@ use crate::ffi::status::{fail_null, failed};
 use crate::scanner::{Part, Take};
 use crate::{Event, Kind};
 
-/// A function that each event is handed to.
+/// A function that is called with each event.
 #[derive(Clone, Copy)]
 struct Callback {
     function: aside_event_fn,
@@ -152,8 +152,8 @@ pub unsafe extern "C" fn aside_scanner_finish(
     unsafe { Callback { function: callback, user }.events(scanner, Input::Finish, 0) }
 }
 
-/// Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. For a host that
-/// must show everything now. If a part of a marker was flushed, the rest of it is text too.
+/// Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. It is for a host
+/// that must show everything now. If a part of a marker was flushed, the rest of the marker is text too.
 ///
 /// Returns the same as `aside_scanner_feed()`.
 #[unsafe(no_mangle)]
@@ -166,14 +166,14 @@ pub unsafe extern "C" fn aside_scanner_flush(
     unsafe { Callback { function: callback, user }.events(scanner, Input::Flush, 0) }
 }
 
-/// Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` of them, and their lengths add
-/// up to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
+/// Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` tokens, and their lengths add up
+/// to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
 /// typed as ordinary text stays text; `first_token` and `tokens` of each event say which tokens begin in it, and
 /// `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
 ///
-/// Returns the same as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed then.
-/// After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not wholly done, the
-/// first of them with the length that is left of it.
+/// Returns the same as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed
+/// then. After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not completely done, the first
+/// of them with its remaining length.
 ///
 /// Memory: the first such call allocates the memory that it needs.
 #[unsafe(no_mangle)]
@@ -195,10 +195,10 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
     }
 }
 
-/// Closes the thinking that is open: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`.
-/// A tool span whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost
-/// span is neither of these, or before the first byte if a prompt has opened one. A closer that comes next, with only blanks
-/// before it, is removed (that of a fence is not: it is text). For a host that ends thinking which has become too long.
+/// Closes the thinking that is open: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`. A tool span
+/// whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost span is neither
+/// of these, or before the first byte if a prompt has opened the span. A closer that comes next, with only blanks before it, is
+/// removed, except for a fence's closer, which is text. It is for a host that ends thinking which has become too long.
 ///
 /// Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
 /// the close has not been delivered.

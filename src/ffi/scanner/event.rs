@@ -44,11 +44,11 @@ pub struct aside_event {
     pub value_len: u32,
     /// For `ASIDE_KIND_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte.
     pub raw_name_at: u32,
-    /// Its length there; 0 if the marker has no name for it.
+    /// The length of the name in the marker; 0 if the marker does not write the name.
     pub raw_name_len: u32,
     /// For `ASIDE_KIND_ATTRIBUTE`, where the value is in the marker, not decoded, counted from the marker's first byte.
     pub raw_value_at: u32,
-    /// Its length there.
+    /// The length of the value in the marker.
     pub raw_value_len: u32,
     /// For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the stream, from 0. Otherwise 0.
     pub call: u32,
@@ -75,7 +75,7 @@ pub struct aside_event {
 pub type aside_event_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, event: *const aside_event, bytes: *const c_char) -> i32>;
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 const _: () = {
     layout!(aside_event 80: kind 0, channel 4, cause 8, rule 12, offset 16, len 24, tag 32, text_at 36, name_len 40,
         value_len 44, raw_name_at 48, raw_name_len 52, raw_value_at 56, raw_value_len 60, call 64, tokens 68,
@@ -154,7 +154,7 @@ pub(super) fn record(event: &Event<'_>) -> aside_event {
     record
 }
 
-/// Returns an event of C's that belongs to a tool call as the scanner reported it, None for all others.
+/// Returns an event from C as the scanner reported it if the event belongs to a tool call, None otherwise.
 ///
 /// # Safety
 /// `event` is NULL or has `event_size` bytes; `bytes` has as many as an `aside_event_fn` is called with for the event.
@@ -199,7 +199,7 @@ pub(in crate::ffi) unsafe fn call_event<'a>(
     Ok(Some(Event { kind, channel: Channel::Tool, offset, bytes, first_token, tokens }))
 }
 
-/// Refuses a size that is not that of any version of the struct.
+/// Refuses a size that no version of the struct has.
 pub(super) fn check_event_size(event_size: size_t, least: usize) -> Result<(), aside_status> {
     match is_struct_size(event_size, least) {
         true => Ok(()),
@@ -207,7 +207,7 @@ pub(super) fn check_event_size(event_size: size_t, least: usize) -> Result<(), a
     }
 }
 
-/// Returns the number of a call, or the largest one: no stream has that many.
+/// Returns the number of a call, or the largest `u32` if the number is larger, which no stream reaches.
 fn number(index: u64) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }

@@ -39,7 +39,8 @@ pub(super) unsafe fn feed<S: Sink>(
     }
 }
 
-/// Feeds a whole chunk, as most are fed. Short ones must not pay for long ones.
+/// Feeds a chunk at once, as most chunks are fed. The code for short chunks is separate, so that they are not slowed down by
+/// the code for long ones.
 ///
 /// # Safety
 /// As for `feed`; `ready` returns the stream and a short chunk if `IS_SHORT`, and does not otherwise.
@@ -66,7 +67,7 @@ unsafe fn feed_at_once<S: Sink, const IS_SHORT: bool>(
         };
         stream.consumed = len;
         match part.piece {
-            // So that its kind need not be asked for.
+            // A part of text is passed with a constant kind, so that the sink need not compare it.
             Piece::Text => sink.part(scanner, chunk, Part { piece: Piece::Text, ..part }),
             _ => sink.part(scanner, chunk, part),
         }
@@ -110,7 +111,7 @@ unsafe fn feed_guarded<S: Sink>(
     fed: usize,
 ) -> aside_status {
     if S::TAKE == Take::WholeText {
-        // The other ways to feed report errors.
+        // The caller then feeds in another way, which reports the error.
         return ASIDE_NOT_TEXT;
     }
     // SAFETY: the caller's promise.

@@ -15,7 +15,7 @@ use crate::ffi::numbers::{value, write_start};
 use crate::ffi::status::{fail_no_handle, failed, guard_handle, made_handle};
 use crate::{Error, Scanner};
 
-// A scanner may go from thread to thread.
+// A scanner can be used by one thread after another.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Scanner>();
@@ -31,7 +31,7 @@ pub struct aside_scanner {
 pub(super) struct Stream {
     pub(super) consumed: usize,
     pub(super) scanner: Scanner,
-    /// Made when first needed: an idle scanner stays small.
+    /// The memory that C borrows, made when first needed, so that an idle scanner stays small.
     pub(super) borrowed: Option<Box<Borrowed>>,
 }
 
@@ -81,7 +81,7 @@ pub(super) unsafe fn ready<'a>(
     len: size_t,
     most: usize,
 ) -> Option<(&'a mut Stream, &'a [u8])> {
-    // For a long chunk, this is checked twice: the length first, so that the first time costs little.
+    // The length is compared first, because a long chunk makes this check twice, and the first time should cost little.
     if len.wrapping_sub(1) >= most || buf.is_null() {
         return None;
     }
@@ -107,7 +107,7 @@ pub(super) unsafe fn inside<'a>(
     unsafe { (&mut *(*scanner).guard.inner.get(), std::slice::from_raw_parts(buf.cast(), len)) }
 }
 
-/// Makes a handle of a scanner. `consumed`: bytes of the chunk that it was stopped in.
+/// Makes a handle of a scanner. `consumed` is the number of consumed bytes of the chunk in which the scanner was stopped.
 fn scanner_into_handle(scanner: Result<Scanner, Error>, consumed: usize) -> *mut aside_scanner {
     match scanner {
         Ok(scanner) => {
@@ -120,8 +120,8 @@ fn scanner_into_handle(scanner: Result<Scanner, Error>, consumed: usize) -> *mut
     }
 }
 
-/// Makes a scanner, at the start of a stream. `options` may be NULL: as the dialect says, nothing collected, no budget.
-/// Neither is used after the call: the dialect may be freed before the scanner.
+/// Makes a scanner, at the start of a stream. `options` may be NULL: the dialect decides, nothing is collected, and there is
+/// no budget. `dialect` and `options` are not used after the call: the dialect may be freed before the scanner.
 ///
 /// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have) or
@@ -147,9 +147,9 @@ pub unsafe extern "C" fn aside_scanner_new(
     })
 }
 
-/// Makes a second scanner in the same state, also in the middle of a stream: for beams, and for trying again from here.
-/// Feeding one does not change the other. Thoughts that were not taken are in both. The second one does not
-/// share the memory that C has borrowed from the first.
+/// Makes a second scanner in the same state, also in the middle of a stream: for beam search, and for trying again from here.
+/// Feeding one scanner does not change the other. Thoughts that were not taken are in both. The second scanner does not share
+/// the memory that C has borrowed from the first.
 ///
 /// Returns a scanner that the caller owns: `aside_scanner_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` (also for a scanner that is in that error) or
@@ -182,11 +182,11 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
 }
 
 /// Sets the start of the next stream, before its first byte: after a rendered prompt that ends in the `len` bytes of
-/// `tail`. The bytes after the dialect's last turn marker count; they are read as if the model had written them, so
-/// that the stream may start inside a span or a header, and framing that the prompt has begun continues in the stream.
-/// Spans that are open are opened at offset 0, without bytes, when the first byte is fed. Finishing or resetting the
-/// scanner restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of
-/// the scanner.
+/// `tail`. The bytes after the dialect's last turn marker are read as if the model had written them, so that the stream
+/// may start inside a span or a header, and framing that the prompt has begun continues in the stream. The events of
+/// open spans are reported at offset 0, without bytes, when the first byte is fed. Finishing or resetting the scanner
+/// restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of the
+/// scanner.
 ///
 /// `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
 /// only. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that
@@ -221,10 +221,10 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     unsafe { enter(scanner, is_ready, body) }
 }
 
-/// Returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
-/// `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if that is only the dialect's guess that its models start in
-/// the thinking, and neither a prompt nor the options have confirmed it. It becomes 0 otherwise. Either may be NULL. They are
-/// written on success only.
+/// Writes the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
+/// `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if the dialect only guesses that its models start in the
+/// thinking, and neither a prompt nor the options have confirmed the guess; otherwise 0. `start` and `is_guessed` may be NULL.
+/// They are written on success only.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
@@ -246,12 +246,11 @@ pub unsafe extern "C" fn aside_scanner_start(
     unsafe { enter(scanner, is_whole, body) }
 }
 
-/// Sets the reason why the stream ends. It must be called before the stream is finished: finishing clears the reason, as a reset
-/// does.
+/// Sets the reason why the stream ends. Call it before the stream is finished: finishing clears the reason, as a reset does.
 ///
-/// It matters where the start was guessed to be in the thinking (`aside_scanner_start()`). If an answer ended and nothing in it
-/// has closed that thinking or written its opener, it was the answer: finishing then reports `ASIDE_KIND_RECLASSIFY` with the
-/// channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
+/// The reason matters for a stream that was guessed to start in the thinking (`aside_scanner_start()`). If an answer ended and
+/// nothing in it has closed that thinking or written its opener, the thinking was the answer: finishing then reports
+/// `ASIDE_KIND_RECLASSIFY` with the channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has
 /// changed after an error.

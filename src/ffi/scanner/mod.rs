@@ -1,4 +1,4 @@
-//! Scanners for C. Most calls feed a few bytes, so a feed's way to its sink (`feed.rs`) is short, and must stay so.
+//! Scanners for C. Most calls feed a few bytes, so the path from a feed to its sink (`feed.rs`) is short, and must stay short.
 
 mod array;
 mod borrowed;

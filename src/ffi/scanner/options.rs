@@ -1,4 +1,4 @@
-//! The options of a scanner. A struct of any version is read; the dialect decides options that it does not set.
+//! The options of a scanner. A struct of any version is read; the dialect decides the options that the caller does not set.
 
 use libc::size_t;
 
@@ -42,7 +42,7 @@ impl Versioned for aside_scanner_options {
     const FIRST: usize = size_of::<size_t>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_scanner_options 56: size 0, start 8, stray_close 12, collect 16, budget 24, has_budget 32, budget_unit 36,

@@ -1,4 +1,4 @@
-//! The state of a scanner as C asks for it, and how it is reset. Nothing here affects the next feed, except the reset.
+//! Functions that return the state of a scanner, and the reset. Only the reset affects the next feed.
 
 use std::mem::offset_of;
 
@@ -17,9 +17,9 @@ use crate::ffi::status::{fail_no_handle, fail_with};
 pub struct aside_counts {
     /// `sizeof(aside_counts)` of the caller's header.
     pub size: size_t,
-    /// Bytes of text. Markers and framing count nowhere.
+    /// Bytes of text. Markers and framing are not counted.
     pub bytes: u64,
-    /// Characters of text; of invalid UTF-8, the bytes that do not continue a character.
+    /// Characters of text; in invalid UTF-8, the bytes that do not continue a character.
     pub characters: u64,
     /// Spans that were opened.
     pub spans: u64,
@@ -34,7 +34,7 @@ impl Versioned for aside_counts {
     const FIRST: usize = offset_of!(aside_counts, lost_thoughts) + size_of::<u64>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_counts 48: size 0, bytes 8, characters 16, spans 24, tokens 32, lost_thoughts 40);
@@ -61,16 +61,16 @@ pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> asi
 /// Returns the number of bytes of the last feed's buffer that are done. Returns 0 and sets a message for NULL, inside a callback of
 /// the same scanner, and after `ASIDE_ERROR_PANIC`.
 ///
-/// After a pause the rest of the buffer need not be fed: every function then treats the consumed bytes as at the end of any
-/// feed. Delivered events are final, even where the rest has decided them.
+/// After a pause the rest of the buffer need not be fed: the stream then continues as if the buffer had ended after the
+/// consumed bytes. Delivered events are final, even if the rest of the buffer has decided them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.consumed) }
 }
 
-/// Returns the number of bytes that are held back now, because they could still become part of a marker or of a character. 0 as
-/// `aside_scanner_consumed()`.
+/// Returns the number of bytes that are held back now, because they could still become part of a marker or of a character.
+/// Returns 0 where `aside_scanner_consumed()` fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or valid, as the caller promises.
@@ -78,14 +78,14 @@ pub unsafe extern "C" fn aside_scanner_held(scanner: *const aside_scanner) -> si
 }
 
 /// Returns the largest number of bytes that this scanner holds back. In a pause, a marker or a word of a call whose
-/// events are pending is held too. 0 as `aside_scanner_consumed()`.
+/// events are pending is held too. Returns 0 where `aside_scanner_consumed()` fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_max_hold(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or valid, as the caller promises.
     unsafe { read(scanner, |stream| stream.scanner.max_hold()) }
 }
 
-/// Returns the offset in the stream of the next byte to be fed. 0 as `aside_scanner_consumed()`.
+/// Returns the offset in the stream of the next byte to be fed. Returns 0 where `aside_scanner_consumed()` fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> u64 {
     // SAFETY: NULL or valid, as the caller promises.
@@ -96,9 +96,9 @@ pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> 
 /// the counts of that stream, until another begins. Held bytes count when they are reported. `channel` is an `aside_channel`
 /// value. Set `counts->size` to `sizeof(aside_counts)` before the call.
 ///
-/// After a stream they show whether an answer was thinking to its end: `ASIDE_CHANNEL_THINKING` has bytes,
-/// `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
-/// thinking although that was off; a host that knows it was off can show the text as the answer.
+/// After a stream the counts show whether the whole answer was thinking: `ASIDE_CHANNEL_THINKING` has bytes,
+/// `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or thinking was off although the
+/// stream was started in it; a host that knows that thinking was off can show the text as the answer.
 ///
 /// Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
 /// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.

@@ -1,5 +1,5 @@
-//! Where the events of a call go. Callbacks, arrays and plain text are three sinks of one feed, so that no way to feed is
-//! written twice.
+//! The sinks of events: a callback, an array, or a caller that wants only plain text. One feed serves all three, so that no way
+//! to feed is written twice.
 
 use super::handle::aside_scanner;
 use crate::calls::body::Piece;
@@ -7,25 +7,25 @@ use crate::ffi::constants::*;
 use crate::scanner::{Part, Take};
 use crate::{Error, Events, Scanner, Token};
 
-/// Where the events of a call go.
+/// A receiver of the events of a call.
 pub(super) trait Sink: Copy {
-    /// The part of a chunk that can be taken without a guard: taking it cannot panic.
+    /// The parts of a chunk that the sink accepts without a guard, because they cannot panic.
     const TAKE: Take;
 
-    /// Returns whether events can go there without a closer look.
+    /// Returns whether the sink can receive events without further checks.
     ///
     /// # Safety
     /// The sink's pointers are as its function's caller promises.
     unsafe fn is_sound(self) -> bool;
 
-    /// Takes the event of a part of this chunk, if it has one, which has just been fed.
+    /// Takes the event, if there is one, of a part of this chunk that has just been fed.
     ///
     /// # Safety
     /// The scanner is valid, and READY; the sink is sound. No `&mut Stream` from before is used again.
     unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status;
 
-    /// Does everything else: takes the events of a call one by one, or reports an error. `fed`: bytes of the
-    /// caller's buffer that were fed before.
+    /// Runs a call that the fast path does not cover: takes its events one by one, or reports an error. `fed` is the
+    /// number of bytes of the caller's buffer that were fed before.
     ///
     /// # Safety
     /// `scanner` is NULL or valid; the sink's pointers are as its function's caller promises.

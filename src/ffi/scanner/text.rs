@@ -14,12 +14,12 @@ use crate::ffi::status::fail_with;
 use crate::scanner::{Part, Take};
 
 /// Feeds `buf` if all of it is text of one channel and nothing else happens, as with most tokens: the cheapest way to
-/// feed, for hosts where even an event array is expensive. Otherwise nothing is fed, and the same `buf` goes to
-/// `aside_scanner_feed_into()` or `aside_scanner_feed()`. They report the same events: such a feed is one event
-/// `ASIDE_KIND_TEXT`, at the offset that `aside_scanner_offset()` had before.
+/// feed, for hosts where even an event array is expensive. Otherwise it feeds nothing: pass the same `buf` to
+/// `aside_scanner_feed_into()` or `aside_scanner_feed()`. A feed of this kind is one event `ASIDE_KIND_TEXT`, at the
+/// offset that `aside_scanner_offset()` had before.
 ///
-/// Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above), or `ASIDE_NOT_TEXT` if nothing was fed: also if
-/// something is wrong, which the other two report.
+/// Returns the channel (an `ASIDE_CHANNEL_` value, 0 or above), or `ASIDE_NOT_TEXT` if nothing was fed, also after an error,
+/// which the other two functions report.
 ///
 /// Memory: none is allocated.
 #[unsafe(no_mangle)]
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn aside_scanner_feed_text(scanner: *mut aside_scanner, bu
     unsafe { feed(scanner, buf, len, WholeText) }
 }
 
-/// Takes chunks that are text to their end, of which it says the channel.
+/// A sink for chunks that are text to their end; a feed returns their channel.
 #[derive(Clone, Copy)]
 struct WholeText;
 
@@ -51,11 +51,11 @@ impl Sink for WholeText {
     }
 }
 
-/// Returns which bytes change nothing where the stream now is, so that a host for which calls are expensive need not
-/// call for each token. A chunk that consists only of these bytes, all of them ASCII, is text of one channel, and
-/// leaves the state as it was. The host may skip such chunks, as many as come, and adds up their lengths; each of them
-/// would be one event `ASIDE_KIND_TEXT` with all its bytes. It feeds the first chunk with another byte, and asks again: any
-/// feed may change the bytes.
+/// Writes the set of bytes that change nothing in the current state of the stream, so that a host for which calls are expensive
+/// need not call for each token. A chunk of these bytes only, which are all ASCII, is text of one channel, and does not change
+/// the state. The host may skip such chunks, as many as come, and adds up their lengths; each of them would be one event
+/// `ASIDE_KIND_TEXT` with all its bytes. The host feeds the first chunk with another byte, and calls this again: any feed may
+/// change the set.
 ///
 /// `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know of
 /// skipped chunks until `aside_scanner_skip()` is called with their total length and last byte.
@@ -82,9 +82,9 @@ pub unsafe extern "C" fn aside_scanner_quiet(scanner: *const aside_scanner, byte
     ASIDE_NOT_TEXT
 }
 
-/// Notes that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts continue as if
-/// they had been fed. `last` is the last one of them (0 to 255), which may decide whether a tag after it is a marker. Call it
-/// before any other call for this scanner, except for `aside_scanner_quiet()`, and for those that return held bytes and take
+/// Notes that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts continue as if the bytes had been
+/// fed. `last` is the last skipped byte (0 to 255), which may decide whether a tag after it is a marker. Call this before any
+/// other function of this scanner, except for `aside_scanner_quiet()`, and for the functions that return held bytes and take
 /// thoughts.
 ///
 /// Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for

@@ -23,11 +23,11 @@ pub struct aside_thought {
     pub size: size_t,
     /// The text.
     pub text: aside_bytes,
-    /// The offset in the stream of the marker that opened it.
+    /// The offset in the stream of the opening marker.
     pub offset: u64,
-    /// Why it ended. `ASIDE_CAUSE_END_OF_STREAM`: it was cut off.
+    /// Why the thought ended. `ASIDE_CAUSE_END_OF_STREAM`: it was cut off.
     pub cause: aside_cause,
-    /// 1 if `options.collect` was too small for all of it, otherwise 0.
+    /// 1 if `options.collect` was too small for the whole thought, otherwise 0.
     pub truncated: u32,
     /// 1 if the marker had a type, otherwise 0.
     pub has_thought_type: u32,
@@ -46,15 +46,15 @@ impl Versioned for aside_thought {
 }
 
 /// An attribute of a thought. Set `size` before each call; later versions may add fields at the end. Its texts are valid
-/// as long as those of the thought.
+/// as long as the texts of the thought.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_attribute {
     /// `sizeof(aside_attribute)` of the caller's header.
     pub size: size_t,
-    /// Its name.
+    /// The name of the attribute.
     pub name: aside_bytes,
-    /// Its decoded value.
+    /// The decoded value of the attribute.
     pub value: aside_bytes,
 }
 
@@ -62,7 +62,7 @@ impl Versioned for aside_attribute {
     const FIRST: usize = offset_of!(aside_attribute, value) + size_of::<aside_bytes>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_thought 80: size 0, text 8, offset 24, cause 32, truncated 36, has_thought_type 40, has_confidence 44,
@@ -72,20 +72,20 @@ const _: () = {
     assert!(aside_attribute::FIRST == 40);
 };
 
-/// Returns a text as C reads it. It is not inlined: the optimiser would look at the length of a text before it knows that there is
-/// one, which is harmless, but valgrind takes it for a fault.
+/// Returns a text for C. It is not inlined: the optimiser would read the length of a text before it knows that the text exists,
+/// which is harmless, but which valgrind reports as a fault.
 #[inline(never)]
 fn place(text: &[u8]) -> aside_bytes {
     aside_bytes::lend(text)
 }
 
-/// Takes the oldest thought that has ended and was not taken yet, from a scanner that was made with `options.collect`.
-/// Set `thought->size` to `sizeof(aside_thought)` before. The texts of `*thought` belong to the scanner; `aside_thought`
-/// says how long they are valid.
+/// Removes the oldest thought that has ended from a scanner that was made with `options.collect`, and writes it to
+/// `*thought`. Set `thought->size` to `sizeof(aside_thought)` before. The texts of `*thought` belong to the scanner;
+/// `aside_thought` says how long they are valid.
 ///
-/// Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if there is none (`*thought` is not written, and the one
-/// taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`,
-/// `ASIDE_ERROR_PANIC`.
+/// Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if no thought is waiting (`*thought` is not written, and the
+/// thought that was taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
+/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_take_thought(
     scanner: *mut aside_scanner,
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn aside_scanner_thought_attribute(
     unsafe { enter(scanner, is_whole, body) }
 }
 
-/// Moves the oldest thought into memory that C borrows, and returns it as C sees it.
+/// Moves the oldest thought into memory that C borrows, and returns it as C's struct.
 fn take(stream: &mut Stream, size: usize) -> Result<Option<aside_thought>, aside_status> {
     let borrowed = borrowed(&mut stream.borrowed)?;
     borrowed.thought = stream.scanner.take_thought();

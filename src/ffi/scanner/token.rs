@@ -1,4 +1,4 @@
-//! Tokens of C. They must never be copied: an array of C's is read as an array of the crate's.
+//! Tokens from C. They must never be copied: an array of `aside_token` is read as an array of the crate's `Token`.
 
 use libc::{c_char, size_t};
 
@@ -9,20 +9,20 @@ use crate::ffi::memory::{bytes, layout};
 use crate::ffi::status::{fail_null, fail_with, failed};
 use crate::scanner::check_lengths;
 
-/// A token of the model, as the caller's tokenizer knows it. A token of zero bytes counts nowhere.
+/// A token of the model, as the caller's tokenizer knows it. A token of zero bytes is not counted.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_token {
-    /// The number of its bytes in the buffer.
+    /// The number of the token's bytes in the buffer.
     pub len: u32,
-    /// 1: it is one of the tokenizer's added tokens. 0: it is text, whatever it looks like.
+    /// 1: one of the tokenizer's added tokens. 0: text, whatever it looks like.
     pub special: u32,
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// The layouts never change; tests/c/layout.c checks them in C.
 const _: () = {
     layout!(aside_token 8: len 0, special 4);
-    // An array of one is read as an array of the other.
+    // An array of `aside_token` is read as an array of `Token`.
     assert!(size_of::<Token>() == size_of::<aside_token>() && align_of::<Token>() == align_of::<aside_token>());
 };
 
@@ -43,7 +43,7 @@ pub(super) unsafe fn feed_of_tokens<'a>(
     Ok(Input::FeedTokens(chunk, tokens))
 }
 
-/// Returns the caller's tokens. NULL is allowed if there are none.
+/// Returns the caller's tokens. `tokens` may be NULL if `count` is 0.
 ///
 /// # Safety
 /// A pointer that is not NULL leads to `count` tokens that nobody changes during `'a`.

@@ -14,7 +14,7 @@ const LONG: usize = 16;
 
 pub struct Automaton {
     pub(super) classes: ByteClasses,
-    /// For each state, one cell for each class. A cell is a state or, from the number of states on, an exit.
+    /// For each state, one cell for each class. A cell below the number of states is a state; every other cell is an exit.
     pub(super) cells: Vec<u16>,
     pub(super) states: Vec<StateInfo>,
     /// For each state, the position of a stream that leaves the table there.

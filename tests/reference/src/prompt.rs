@@ -34,8 +34,8 @@ pub fn read_behind(dialect: &Dialect, prompt: &[u8], text: &[u8]) -> Vec<Event> 
     // Whether the last marker of the prompt opened the innermost span.
     let mut just_opened = false;
     for (index, event) in whole.iter().enumerate() {
-        // A marker belongs to the part in which it ends. An implied close belongs to the opener that implies it, after its
-        // framing.
+        // A marker belongs to the part in which it ends. An implied close is in the part of the opener that implies it, even if
+        // framing is between them.
         let marker = (index..whole.len()).find(|&at| matches!(whole[at].what, What::Open { .. })).unwrap_or(index);
         let is_prompts = match event.what {
             What::Close(IMPLIED) => end(marker) <= cut,

@@ -209,8 +209,8 @@ pub fn feed_tokens(
     reference::joined(&events)
 }
 
-/// Feeds the text in calls of some tokens each. With `stops`, most calls are stopped after every event, and events may still be
-/// due at the end.
+/// Feeds the text with its tokens, a few tokens in each call. With `stops`, most calls are stopped after every event, and
+/// events may still be pending at the end.
 pub fn feed_some_tokens(
     scanner: &mut Scanner,
     text: &[u8],

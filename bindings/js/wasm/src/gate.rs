@@ -32,7 +32,7 @@ pub fn request_hint(host: &mut Host) -> Result<i32, Failure> {
     Ok(i32::from(sse::request_hint(&exchange).is_some()))
 }
 
-/// Writes the model that a request's body asks for. Returns 1 if it cannot be known before more of the body has come.
+/// Writes the model that a request's body asks for. Returns 1 if more of the body must come before the model is known.
 pub fn request_model(host: &mut Host) -> Result<i32, Failure> {
     let body = host.arguments().bytes();
     let mut room = [0; LONGEST_MODEL];
