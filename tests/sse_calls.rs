@@ -658,7 +658,8 @@ fn of_any_text_each_byte_is_told_once() {
     let mut random = Random::announced("of_any_text_each_byte_is_told_once");
     let tools = [TOOLS, "[{\"name\": \"no\"}]"].map(|tools| Arc::new(Tools::read(tools).unwrap()));
     let mut count = 0;
-    for pair in Pair::all().iter().filter(|pair| has_tables(&pair.reference)) {
+    // Most regions of tools in `any` have no tables: what opens them is a marker, of which a text has nothing.
+    for pair in Pair::all().iter().filter(|pair| has_tables(&pair.reference) && pair.reference.name != "any") {
         let texts = Texts::new(&pair.reference);
         for start in pair.reference.starts() {
             for _ in 0..12 {

@@ -81,7 +81,7 @@ fn thousands_of_streams_outlive_a_reload_and_a_drain() {
         std::thread::sleep(Duration::from_millis(10));
     }
     // The streams that are open keep their settings.
-    proxy.reload(&Settings { off: Some(true), ..settings(upstream) });
+    proxy.reload(&Settings { dialect: Some("granite-3.2".into()), ..settings(upstream) });
     next.send(1).unwrap();
     proxy.begin_end();
     next.send(2).unwrap();
@@ -149,7 +149,9 @@ fn floods_of_frames_leave_the_proxy_as_it_was() {
         answer(stream, "200 OK", common::JSON, r#"{"choices":[{"message":{"content":"<think>a</think>b"}}]}"#)
     });
     let proxy: Running = run(&settings(upstream));
-    let stream = |number: u32| 2 * number + 1;
+    fn stream(number: u32) -> u32 {
+        2 * number + 1
+    }
     let open = |number, flags| frame(HEADERS, flags, stream(number), &headers());
     type Frames = Box<dyn Iterator<Item = Vec<u8>>>;
     let floods: [(&str, Frames); 7] = [

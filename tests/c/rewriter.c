@@ -9,8 +9,8 @@ static const char stream[] = CHUNK("\"role\":\"assistant\",\"content\":\"<thi\""
 static const char wanted[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"") ": ping\r\n\r\n" CHUNK(
     "\"reasoning_content\":\"hm\"") CHUNK("\"content\":\"It is 42.\"") "data: [DONE]\n\n";
 
-static const char without_comments[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"")
-    CHUNK("\"reasoning_content\":\"hm\"") CHUNK("\"content\":\"It is 42.\"") "data: [DONE]\n\n";
+static const char without_comments[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"") CHUNK("\"reasoning_content\":\"hm\"")
+    CHUNK("\"content\":\"It is 42.\"") "data: [DONE]\n\n";
 
 static char got[4096];
 static size_t got_len;

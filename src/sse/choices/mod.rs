@@ -377,7 +377,7 @@ impl Choices {
             setup.stats.split_by_server += u64::from(choice.is_split && !was_split);
             let has_calls = layout.calls != CallForm::Text && setup.has_calls();
             let is_left_alone = !setup.reads_behind && (!has_calls || text.has_own_calls);
-            text.over = choice.finishes || over || is_left_alone && text.is_behind_server();
+            text.over = choice.finishes || over || is_left_alone && was_split && text.is_behind_server();
             let end = match choice.part {
                 _ if text.over || choice.is_split && !was_split => Some(Input::Finish),
                 Some(Part::Call) => Some(Input::ServerCall),
