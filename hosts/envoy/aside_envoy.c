@@ -140,11 +140,11 @@ static config *read_config(buffer words)
         for (begin = at; at < end && *at != ' ' && *at != '\n' && *at != '\t'; at++)
             ;
         if (at > begin && !read_word(made, begin, (size_t)(at - begin))) {
-            fprintf(
-                stderr,
-                "aside: %.*s is not a setting; there are dialect=NAME, dialect_header=NAME, model_header=NAME, "
-                "metadata=NAMESPACE:KEY, comments=keep, drop or chunk, and repair, merge, promote_empty and keep_guessed, each =0 or =1\n",
-                (int)(at - begin), begin);
+            fprintf(stderr,
+                    "aside: %.*s is not a setting; there are dialect=NAME, dialect_header=NAME, model_header=NAME, "
+                    "metadata=NAMESPACE:KEY, comments=keep, drop or chunk, and repair, merge, "
+                    "promote_empty and keep_guessed, each =0 or =1\n",
+                    (int)(at - begin), begin);
             free(made);
             return NULL;
         }
