@@ -38,6 +38,8 @@ pub struct Server {
     pub(crate) thinking: Thinking,
     pub(crate) formats: Formats,
     pub(crate) options: Options,
+    /// Whether comments of the server become events of the format.
+    pub(crate) replaces_comments: bool,
     pub(crate) history: Option<history::Server>,
 }
 
@@ -156,6 +158,7 @@ impl Server {
             thinking: settings.thinking.unwrap_or(Thinking::Keep),
             formats,
             options: options(settings).formats(formats),
+            replaces_comments: settings.comments == Some(Comments::Chunk),
             history: settings.server.as_deref().map(server).transpose()?,
         })
     }

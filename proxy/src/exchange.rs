@@ -64,6 +64,7 @@ struct Server {
     thinking: Thinking,
     formats: Formats,
     options: Options,
+    replaces_comments: bool,
     history: Option<history::Server>,
 }
 
@@ -97,6 +98,7 @@ impl Exchanges {
                 thinking: server.thinking,
                 formats: server.formats,
                 options: server.options,
+                replaces_comments: server.replaces_comments,
                 history: server.history,
             })
         };
@@ -486,8 +488,9 @@ impl Exchanges {
         if let Some(thinking) = asked.thinking {
             options = options.thinking(thinking);
         }
-        // Comments before the first event become events of this format.
-        if let Some(formats) = history::Format::of_path(path).and_then(|format| Formats::from_bits(format as u32)) {
+        // Before the first event, the path says of which format the events for comments are.
+        let format = history::Format::of_path(path).filter(|_| server.replaces_comments);
+        if let Some(formats) = format.and_then(|format| Formats::from_bits(format as u32)) {
             options = options.formats(formats);
         }
         let mut rewriter = Rewriter::new(&choice.dialect, &options)?;

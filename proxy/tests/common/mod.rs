@@ -141,7 +141,9 @@ impl Running {
 
     /// Ends as at a signal.
     pub fn end(mut self) {
-        self.begin_end();
+        if self.ending.is_none() {
+            self.begin_end();
+        }
         self.runtime.block_on(self.ending.take().unwrap()).unwrap();
     }
 

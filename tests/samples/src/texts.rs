@@ -125,7 +125,7 @@ impl Texts {
             let literals = dialect.spans.iter().flat_map(|span| span.open.first()).cloned();
             let tags = dialect.spans.iter().flat_map(|span| &span.tag).map(|tag| format!("<{}>", tag.names[0]));
             for marker in literals.chain(tags) {
-                CODE_SPANS.iter().chain(CONTAINERS).for_each(|text| add(&text.replace('M', &marker)));
+                CODE_SPANS.iter().for_each(|text| add(&text.replace('M', &marker)));
             }
         }
         ANSWERS.iter().for_each(|text| add(text));
@@ -388,30 +388,6 @@ const CODE_SPANS: &[&str] = &[
     "`",
     "``",
     "`\n",
-];
-
-/// Fences in block quotes and list items, with a marker after them.
-const CONTAINERS: &[&str] = &[
-    "\n> ```\n> M\n",
-    "\n- ```\n  M\n",
-    "\n1. ~~~\n   M\n",
-    "\n - * ```\n   M\n     M",
-    "\n> 12) ```\n>  M\n> M",
-    "\n- > ```\n  > M\n > M",
-    "\n> M",
-    "\n  M",
-    "\n   M",
-    "\n- M",
-    "\n\n",
-    ">",
-    "> ",
-    "- ",
-    "1. ",
-    "  ",
-    "```\n",
-    "   ```\n",
-    "> ```\n",
-    "~~~\n",
 ];
 
 const FENCES: &[&str] = &[
