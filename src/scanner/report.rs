@@ -97,6 +97,7 @@ impl Pull<'_> {
         let removed = |more: u16| PendingMarker::new(due::FRAMING | more, OpenSpan::NONE);
         let mut pending = match pattern.action {
             Action::Open { rule, tag, ends } => {
+                engine.is_guess |= compiled.is_label(rule) && engine.spans.is_untouched();
                 let is_tag = pattern.len == 0;
                 if is_tag && compiled.grammar.tag.attributes > 0 {
                     engine.attributes.read_tag(marker)?;
@@ -327,7 +328,6 @@ impl Pull<'_> {
         engine.spans.push(self.compiled, span);
         engine.begin_body(self.compiled, span)?;
         let channel = engine.spans.channel();
-        engine.is_guess |= engine.spans.is_first() && self.compiled.is_label(span.rule);
         engine.add_span(channel);
         let offset = engine.ledger.offset();
         let rule = with_thought(self.compiled, span);

@@ -93,6 +93,11 @@ impl Spans {
         &self.open[..usize::from(self.depth)]
     }
 
+    /// Returns whether no span is open, and none was before.
+    pub fn is_untouched(&self) -> bool {
+        self.depth == 0 && self.closed_once == 0
+    }
+
     /// Returns whether one span is open, which is the first of the stream.
     pub fn is_first(&self) -> bool {
         self.depth == 1 && self.closed_once == 0
