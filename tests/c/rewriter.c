@@ -3,6 +3,7 @@
 
 #define HUGE_LEN ((size_t)-1)
 #define CHUNK(delta) "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{" delta "}}]}\n\n"
+#define EMPTY_CHUNK "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":null}]}\n\n"
 
 static const char stream[] = CHUNK("\"role\":\"assistant\",\"content\":\"<thi\"") ": ping\r\n\r\n" CHUNK(
     "\"content\":\"nk>hm\"") CHUNK("\"content\":\"</think>It is 42.\"") "data: [DONE]\n\n";
@@ -11,6 +12,9 @@ static const char wanted[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"") ":
 
 static const char without_comments[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"") CHUNK("\"reasoning_content\":\"hm\"")
     CHUNK("\"content\":\"It is 42.\"") "data: [DONE]\n\n";
+
+static const char with_chunks[] = CHUNK("\"role\":\"assistant\",\"content\":\"\"")
+    EMPTY_CHUNK CHUNK("\"reasoning_content\":\"hm\"") CHUNK("\"content\":\"It is 42.\"") "data: [DONE]\n\n";
 
 static char got[4096];
 static size_t got_len;
@@ -246,6 +250,8 @@ static void formats(void)
     options.responses_as = 0;
     options.comments = ASIDE_COMMENTS_DROP;
     with_options(&options, stream, without_comments);
+    options.comments = ASIDE_COMMENTS_CHUNK;
+    with_options(&options, stream, with_chunks);
     options.comments++;
     refused(&options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("comments 3");
