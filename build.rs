@@ -1,5 +1,5 @@
-//! Lists `dialects/`, `filters/` and `servers/` and embeds each file up to its first example or test, dialects without their
-//! comments; names the shared library.
+//! Lists the files of `dialects/`, `filters/` and `servers/`, and embeds each of them up to its first example or test, dialects
+//! without comments. Sets also the name of the shared library.
 
 use std::{
     env,
@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-#[allow(dead_code)] // Its fields are read by the crate alone.
+#[allow(dead_code)] // Only the crate reads its fields.
 #[path = "src/dialect/model_table.rs"]
 mod model_table;
 #[allow(dead_code)]
@@ -26,7 +26,7 @@ fn main() {
 }
 
 /// Sets the name under which programs ask for the shared library when they start. It contains `ASIDE_ABI_VERSION`, so that two
-/// incompatible libraries can be installed side by side; tests/header compares the two.
+/// incompatible libraries can be installed next to each other. tests/header compares the name with the number.
 fn name_library() {
     match env::var("CARGO_CFG_TARGET_OS").unwrap_or_default().as_str() {
         "macos" => println!("cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/libaside.1.dylib"),
@@ -38,12 +38,12 @@ fn name_library() {
     }
 }
 
-/// Returns a file whose lines end in LF, which are CR LF where git checks files out so.
+/// Returns a file with LF as line end. Git may check out files with CR LF.
 fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap().replace("\r\n", "\n")
 }
 
-/// Writes the catalogue's tables. Names and patterns are read here, so that `find` need not parse every file.
+/// Writes the catalogue's tables. Names and patterns are read at build time, so that `find` need not parse every file.
 fn embed_dialects() {
     let files = toml_files("dialects");
     let mut table = format!("static ENTRIES: [Entry; {}] = [\n", files.len());
@@ -64,7 +64,7 @@ fn embed_dialects() {
         patterns.push(models.iter().map(|(text, _)| text.clone()).collect());
         let models = models.iter().map(|(text, start)| format!("Pattern {{ text: {text:?}, start: {start} }}"));
         let models = models.collect::<Vec<_>>().join(", ");
-        // Comments are for readers of the file, and a browser that loads the library need not fetch them.
+        // Comments are left out, so that a browser that loads the library need not fetch them.
         let text: String = text.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
         writeln!(
             table,
@@ -93,7 +93,7 @@ fn embed_dialects() {
     fs::write(Path::new(&env::var("OUT_DIR").unwrap()).join("dialects.rs"), table).unwrap();
 }
 
-/// Writes the table of the patterns that each dialect has.
+/// Writes the table of each dialect's patterns.
 fn write_table(text: &mut String, name: &str, patterns: &[Vec<String>]) {
     let builder = Builder::new(patterns.iter().map(|patterns| patterns.iter().map(String::as_str)));
     let Table { patterns, edges, stops, leaves, numbers, roots, slashed, tails } = builder.table();
@@ -105,12 +105,12 @@ fn write_table(text: &mut String, name: &str, patterns: &[Vec<String>]) {
     .unwrap();
 }
 
-/// Returns an entry of `models` in lower case: the text itself, or `pattern` of a table.
+/// Returns an entry of `models` in lower case: the string itself, or `pattern` if the entry is a table.
 fn pattern_text(value: &toml::Value) -> String {
     value.as_str().unwrap_or_else(|| value["pattern"].as_str().unwrap()).to_ascii_lowercase()
 }
 
-/// Returns the start of the models that an entry is for.
+/// Returns the start for the models of an entry.
 fn pattern_start(value: &toml::Value) -> String {
     match value.get("start").map(|start| start.as_str().unwrap()) {
         None => "None".to_owned(),
@@ -121,8 +121,8 @@ fn pattern_start(value: &toml::Value) -> String {
     }
 }
 
-/// Embeds the filters' files, in the order of their names. `_failures.toml` is not a filter; it is embedded without its
-/// examples.
+/// Embeds the filters' files, in the order of their names, each with the patterns that decide whether it is read; and
+/// `_failures.toml`, which is not a filter, without its examples.
 fn embed_filters() {
     let mut files = toml_files("filters");
     files.retain(|file| !file.file_stem().unwrap().to_string_lossy().starts_with('_'));
@@ -131,11 +131,23 @@ fn embed_filters() {
     for file in files {
         let text = read(&file);
         let text = text.split("\n[[test]]").next().unwrap();
-        writeln!(table, "{text:?},").unwrap();
         let keys: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let runs = keys.get("run").and_then(toml::Value::as_array).into_iter().flatten();
-        let commands = runs.flat_map(|run| run["command"].as_array().unwrap());
-        programs.extend(commands.map(|command| command.as_str().unwrap().to_owned()));
+        let tables = |key: &str| keys.get(key).and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        let strings = |tables: Vec<toml::Value>, key: &str| -> Vec<String> {
+            let values = tables.iter().filter_map(|table| table.get(key)).flat_map(|values| values.as_array().unwrap());
+            values.map(|value| value.as_str().unwrap().to_owned()).collect()
+        };
+        let is = |key: &str| keys.get(key).and_then(toml::Value::as_bool).unwrap_or(false);
+        let (id, budget, fallback) = (&keys["id"], is("budget"), is("fallback"));
+        let commands = strings(tables("run"), "command");
+        let (opens, closes) = (strings(tables("signature"), "opens"), strings(tables("signature"), "closes"));
+        writeln!(
+            table,
+            "BuiltIn {{ id: {id}, budget: {budget}, fallback: {fallback}, commands: &{commands:?}, opens: &{opens:?}, \
+             closes: &{closes:?}, text: {text:?} }},"
+        )
+        .unwrap();
+        programs.extend(commands);
     }
     table.push_str("]\n");
     let folder = env::var("OUT_DIR").unwrap();
@@ -151,7 +163,8 @@ fn embed_filters() {
             table.retain(|key, _| key != "yes" && key != "no");
         }
     }
-    fs::write(Path::new(&folder).join("failures.toml"), toml::to_string(&failures).unwrap()).unwrap();
+    // JSON is read faster.
+    fs::write(Path::new(&folder).join("failures.json"), serde_json::to_string(&failures).unwrap()).unwrap();
 }
 
 /// Embeds the servers' files, each with the name that it contains.

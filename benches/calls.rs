@@ -1,5 +1,4 @@
-//! Tool calls as the benches feed them: a place inside a call, where a long text continues, and whole calls, one after the
-//! other.
+//! Tool calls for the benches: a place inside a call at which a long text continues, and whole calls, one after the other.
 
 use crate::ways::Handle;
 use crate::workloads::{Workload, some_prose};
@@ -10,14 +9,14 @@ const RAW: &str = include_str!("../tests/dialects/calls-raw.toml");
 const PYTHON: &str = include_str!("../tests/dialects/calls-python.toml");
 const NESTED: &str = include_str!("../tests/dialects/calls-nested.toml");
 
-/// How many bytes each chunk has, as most tokens.
+/// The size of a chunk in bytes, which is that of most tokens.
 const CHUNK: usize = 4;
 
 /// A place in the text of a dialect with tables of calls.
 pub struct Place {
     pub name: &'static str,
     dialect: &'static str,
-    /// The text before the one that is counted.
+    /// The text before the measured text.
     before: &'static str,
     text: fn(usize) -> String,
 }
@@ -46,17 +45,17 @@ pub const PLACES: [Place; 11] = [
     Place { name: "Python", dialect: PYTHON, before: "<|start|>[", text: python },
 ];
 
-/// The places inside a value. After these, and the thinking, come those where whole calls are.
+/// The places inside a value. In `PLACES`, the thinking and the places with whole calls follow them.
 pub const VALUES: [&str; 5] = ["JSON string", "Python string", "tagged value", "raw quote", "element"];
 pub const BODIES: [&str; 5] = ["objects", "tags", "heads", "raw quotes", "Python"];
 
 impl Place {
-    /// Returns the text that is counted, of at least `bytes` bytes, or of the whole prose that fits.
+    /// Returns the measured text: at least `bytes` bytes of calls, or at most `bytes` bytes of prose.
     pub fn text(&self, bytes: usize) -> String {
         (self.text)(bytes)
     }
 
-    /// Returns a scanner at the beginning of the text. `calls`: its host wants calls.
+    /// Returns a scanner at the beginning of the measured text. With `calls`, it reports calls.
     pub fn scanner(&self, calls: bool) -> Handle {
         let mut scanner = Handle::of_file(self.dialect, calls);
         scanner.feed(self.before.as_bytes());
@@ -67,13 +66,13 @@ impl Place {
         Workload::in_chunks(self.text(bytes), CHUNK)
     }
 
-    /// Returns the dialect and the whole text, for hosts that read calls.
+    /// Returns the dialect and the whole text, for hosts that want calls.
     pub fn call(&self, bytes: usize) -> (&'static str, String) {
         (self.dialect, self.before.to_owned() + &self.text(bytes))
     }
 }
 
-/// Returns prose as it is written in a string.
+/// Returns prose as it is written in a JSON string.
 fn escaped(bytes: usize) -> String {
     let escape = |byte| match byte {
         '\n' => "\\n".to_owned(),

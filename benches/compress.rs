@@ -1,12 +1,12 @@
-//! How fast tool results are made shorter: the general filters, together and one by one, next to cutting the same texts into a
-//! vector of lines with `memchr`.
+//! Measures the time for shortening tool results: with all general filters and with each alone, compared with splitting the same
+//! texts into a vector of lines with `memchr`.
 //!
 //!     cargo bench -p aside-benches --bench compress
 //!
-//! Machines are noisy, so read ratios, and those of an idle machine: each run ends with how many times the lines' time
-//! each takes. `all` and `all, 10 kB` (under a budget) must stay below 25 for the recorded outputs.
+//! Times vary, so use an idle machine and compare the ratios: each run ends with the ratio of each time to that of splitting lines.
+//! `all` and `all, 10 kB` (with a budget) must stay below 25 for the recorded outputs.
 //!
-//! The texts: a generated log of 1 MiB, and recorded outputs where `../shared/corpus/tools` is there.
+//! The texts are a generated log of 1 MiB, and recorded outputs if `../shared/corpus/tools` exists.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -19,7 +19,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 
 const FILTERS: [&str; 6] = ["terminal", "repeats", "repeats-above", "long-lines", "paths", "budget"];
 
-/// Returns a build of many parts with tests, warnings, colours and two failures.
+/// Returns the log of a build with many parts, tests, warnings, colours and two failures.
 fn log() -> Vec<u8> {
     let mut text = String::new();
     let mut number = 7u32;
@@ -55,7 +55,7 @@ fn texts() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     texts
 }
 
-/// Returns the general filters, or one of them; filters for a single tool do not apply to this command.
+/// Returns a compressor with the general filters, or with only one of them. Filters for a single tool do not apply to this command.
 fn compressor(only: Option<&str>, budget: Option<usize>) -> Compressor {
     let mut registry = Registry::new();
     let ids: Vec<String> = registry.filter_ids().map(str::to_owned).collect();
@@ -69,7 +69,8 @@ fn compressor(only: Option<&str>, budget: Option<usize>) -> Compressor {
     }
 }
 
-/// Returns the peer: a text cut into a vector of its lines with `memchr`, as a program would before it examines them.
+/// Splits each text into a vector of lines with `memchr`, as a program would before it examines the lines. The filters are compared
+/// with this.
 fn lines(texts: &[Vec<u8>]) -> usize {
     let split = |text: &Vec<u8>| {
         let mut lines = Vec::new();
@@ -85,7 +86,7 @@ fn lines(texts: &[Vec<u8>]) -> usize {
 }
 
 fn compress(compressor: &Compressor, texts: &[Vec<u8>]) -> usize {
-    // `paths` is for `grep`.
+    // The filter `paths` applies to `grep`.
     let input = Input::of_command("grep -rn x .");
     let call = Invocation::new("bash", &input);
     texts.iter().map(|text| black_box(compressor.compress(&call, &[Part::Text(text)])).report.after).sum()
@@ -121,7 +122,7 @@ fn benches(c: &mut Criterion) {
 fn ratios(_: &mut Criterion) {
     for (name, texts) in texts() {
         let runs = runs();
-        // As many in a row as take about as long as the filters.
+        // Splitting is repeated so often that it takes about as long as the filters.
         let mut work: Vec<Box<dyn FnMut() -> usize + '_>> =
             vec![Box::new(|| (0..25).map(|_| lines(black_box(&texts))).sum())];
         for (_, compressor) in &runs {

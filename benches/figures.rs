@@ -1,4 +1,4 @@
-//! Times and memory, a line for each figure, for `scripts/benchmarks`.
+//! Measures times and memory for `scripts/benchmarks`, and prints a line for each figure.
 //!
 //!     figures times             workloads through Rust, next to memchr for the same bytes and memcpy
 //!     figures memory            bytes of a scanner and of a dialect
@@ -9,7 +9,7 @@
 //!     figures find DIALECT      one of them, in nanoseconds
 //!     figures write WORKLOAD DIALECT BYTES FILE      a workload as a file, for programs in other languages
 //!
-//! The shortest of several rounds counts. Times that are compared with each other are measured in turns.
+//! The shortest time of several rounds counts. Times that are compared with each other are measured alternately.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, RefCell};
@@ -43,7 +43,7 @@ fn main() {
             let bytes = bytes.parse().expect("a number of bytes");
             fs::write(file, Workload::new(workload, markers_of(dialect), bytes).to_bytes()).expect("a file to write");
         }
-        // `cargo bench` and `cargo test --benches` start every bench with other arguments.
+        // `cargo bench` and `cargo test --benches` start every bench with different arguments.
         _ => println!("run by scripts/benchmarks"),
     }
 }
@@ -110,23 +110,23 @@ fn count(bytes: isize) {
     CALLS.set(CALLS.get() + 1);
 }
 
-// SAFETY: all is passed on to the system's allocator as it came.
+// SAFETY: every call is passed on unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the same for this function.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the same for this function.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size as isize - layout.size() as isize);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the same for this function.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -143,7 +143,7 @@ fn memory() {
         let scanner = Scanner::new(&dialect);
         let rust = LIVE.get() - live + size_of::<Scanner>() as isize;
         drop(scanner);
-        // The data that C borrows from a dialect is made with its first scanner, and stays.
+        // The first scanner of a dialect makes data that C borrows, which is kept.
         drop(Handle::new(name));
         let (live, calls) = (LIVE.get(), CALLS.get());
         let handle = Handle::new(name);
@@ -170,7 +170,7 @@ fn many() {
         let dialect = markers.dialect;
         let mut one = scanners(markers, 1);
         let mut all = scanners(markers, SCANNERS);
-        // The same loop over an order of the same length, so that scanners are all that differs.
+        // The same loop with an order of the same length, so that only the number of scanners differs.
         let orders = [in_turn(1, FEEDS), in_turn(SCANNERS, FEEDS), in_random_order(SCANNERS, FEEDS)];
         let shared = RefCell::new(&mut all);
         let [alone, turn, random] = shortest([
@@ -180,7 +180,7 @@ fn many() {
         ]);
         let made = shortest([&mut || make_and_free(dialect)])[0];
 
-        // Each thread has every second one: neighbours in memory are fed at the same time.
+        // Each thread has every second scanner, so that neighbours in memory are fed at the same time.
         let (mut even, mut odd) = (Vec::new(), Vec::new());
         for (index, handle) in all.into_iter().enumerate() {
             if index % 2 == 0 { even.push(handle) } else { odd.push(handle) }
@@ -198,7 +198,7 @@ fn many() {
                 },
             ])
         };
-        // The machine's own cost for two threads that have nothing in common.
+        // The machine's own cost for two threads that share nothing.
         let [spin, spins] = shortest([&mut || spin(), &mut || at_once(spin, spin)]);
         let nanos = |seconds: f64, times: usize| seconds * 1e9 / times as f64;
         println!(
@@ -263,7 +263,7 @@ fn cold(program: &str) {
     }
 }
 
-/// `none` starts the process and finds nothing.
+/// With `none`, the process starts and does not look for a dialect.
 const COLD: [&str; 4] = ["none", "inline-think", "qwen3", "any"];
 
 fn finds() {

@@ -1,14 +1,14 @@
-//! W9: the frames of a stream as servers write them, each with a token of a message, of about 224 bytes.
+//! W9: the frames of a stream as servers write them, each with a token of a message, and about 224 bytes long.
 
 use samples::Random;
 
 use crate::workloads::{DIALECTS, Workload};
 
-/// Servers, and the one that writes no event stream last.
+/// Servers. The last one does not write an event stream.
 pub const SERVERS: [&str; 5] = ["vLLM", "llama.cpp", "OpenAI", "Ollama", "Ollama's own"];
 
-/// Returns the frames of a message of `bytes` bytes in the dialect `qwen3`. Where the envelope `changes`, values that clients do
-/// not need are others in each: token ids, times, padding.
+/// Returns the frames of a message of `bytes` bytes in the dialect `qwen3`. If the envelope `changes`, each frame has different
+/// values that clients do not need: token ids, times, padding.
 pub fn frames(server: &str, changes: bool, bytes: usize) -> Vec<String> {
     let markers = DIALECTS.iter().find(|markers| markers.dialect == "qwen3").expect("a dialect of the workloads");
     let message = Workload::new("W2", markers, bytes);
@@ -28,15 +28,15 @@ pub fn frames(server: &str, changes: bool, bytes: usize) -> Vec<String> {
 /// A stream of events.
 pub struct Stream {
     pub name: &'static str,
-    /// The host wants calls.
+    /// Whether the host wants calls.
     pub calls: bool,
-    /// The frames before those that are counted.
+    /// The frames before the measured ones.
     pub before: String,
     pub frames: Vec<String>,
 }
 
-/// Returns a stream of chat, those of other formats, and those of chat whose text has tool calls, with texts of `bytes` bytes in the
-/// dialect `qwen3`: many calls, one with a long argument, or a tool span without any.
+/// Returns streams with texts of `bytes` bytes in the dialect `qwen3`: a stream of chat, streams of other formats, and streams of
+/// chat with many tool calls, with a call with a long argument, and with a tool span without a call.
 pub fn streams(bytes: usize) -> Vec<Stream> {
     let tokens = || {
         let markers = DIALECTS.iter().find(|markers| markers.dialect == "qwen3").expect("a dialect of the workloads");
@@ -49,7 +49,7 @@ pub fn streams(bytes: usize) -> Vec<Stream> {
         format!("<tool_call>\n{{\"name\": \"write\", \"arguments\": {{\"text\": \"{text}\"}}}}\n</tool_call>\n")
     };
     let short: Vec<String> = pieces(&call("a few words").repeat(bytes / 80));
-    // Its end does not come.
+    // The call has no end.
     let long: Vec<String> = pieces(call(&"word ".repeat(bytes / 5)).split_once("\"}}").expect("the end of a call").0);
     let none: Vec<String> = pieces(&format!("<tool_call>\n{}", "word ".repeat(bytes / 5)));
     let chat = |name, calls, tokens: &[String]| {

@@ -1,11 +1,11 @@
-//! Feeds workloads under callgrind, which counts instructions inside of `counted`. Each count has a line that names it and
+//! Feeds workloads under callgrind, which counts instructions inside `counted`. For each count, a line is printed that names it and
 //! ends with the number of feeds or calls.
 //!
 //!     instructions WAY DIALECT WORKLOAD...  some workloads
 //!     instructions openers DIALECT          prose in Rust after each opener of the dialect
 //!     instructions all                      every way, dialect and workload; making and freeing; texts of three lengths for
 //!                                           every dialect of the catalogue, traps among them; many scanners against one
-//!     instructions calls                    inside tool calls, with and without the option `calls`; and the call writer
+//!     instructions calls                    inside tool calls, with and without the option `calls`; and an answer
 //!     instructions frames                   the frames of servers through the rewriter, whole and cut in two
 //!     instructions streams                  frames of Messages and Responses, and frames of chat whose text has tool calls
 //!     instructions finds                    the first `find` of every dialect
@@ -17,7 +17,7 @@
 
 use std::hint::black_box;
 
-use aside::call_writer::{self, CallWriter};
+use aside::answer::{self, Answer};
 use aside::compress::{Compressor, Input, Invocation, Part, Registry};
 use aside::sse::{self, Body, Formats, Rewriter, Shapes, Thinking};
 use aside::{Dialect, Event, JoinOptions, Markers, Scanner, ScannerOptions};
@@ -31,10 +31,10 @@ use aside_benches::workloads::{DIALECTS, Message, TRAPS, Workload, some_prose, t
 const BYTES: usize = 128 * 1024;
 /// The length of the shortest of the growing texts. The others are 8 and 64 times as long.
 const SHORT: usize = 2 * 1024;
-/// The bytes of calls that are counted, and the chunks of them that the call writer has.
+/// The bytes of calls that are measured, and the size of the chunks for an answer.
 const CALL_BYTES: usize = 16 * 1024;
 const PIECE: usize = 64;
-/// Instructions do not depend on how many scanners there are.
+/// The number of scanners has no influence on the instructions.
 const SCANNERS: usize = 1000;
 const FEEDS: usize = 10_000;
 /// The text of the frames.
@@ -54,7 +54,7 @@ fn main() {
         ["result", kind] => results(kind),
         ["tools"] => results_of_tools(),
         [way, dialect, ref workloads @ ..] if !workloads.is_empty() => some(way, dialect, workloads),
-        // `cargo bench` and `cargo test --benches` start every bench with other arguments.
+        // `cargo bench` and `cargo test --benches` start every bench with different arguments.
         _ => println!("run by scripts/count-instructions"),
     }
 }
@@ -116,7 +116,7 @@ fn growing() {
         let text = |thinking: &str, content: &str| {
             let escape = JoinOptions::new().markers(Markers::Escape);
             let join = |thinking: &str| dialect.join(thinking.as_bytes(), content.as_bytes(), &escape);
-            // A dialect of calls alone does not write thinking.
+            // A dialect that has only calls cannot write thinking.
             let text = join(thinking).or_else(|_| join("")).expect("markers are escaped");
             String::from_utf8(text).expect("all parts are UTF-8")
         };
@@ -150,26 +150,26 @@ fn in_calls() {
         for times in [1, 8] {
             let (toml, text) = place.call(times * CALL_BYTES);
             let dialect = Dialect::load(toml).expect("a dialect of the tests");
-            for writes in [false, true] {
-                let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).expect("memory");
-                let mut writer = CallWriter::new(&dialect, call_writer::Options::new());
-                let mut written = 0;
-                counted(&mut || {
-                    let mut hear = |event: Event<'_>| {
-                        written += black_box(event.bytes).len();
-                        if writes {
-                            let delta = |delta: call_writer::CallDelta<'_>| written += black_box(delta.arguments).len();
-                            writer.event(&event, delta).expect("memory for what is held");
-                        }
-                    };
-                    text.as_bytes()
-                        .chunks(PIECE)
-                        .for_each(|chunk| scanner.feed(chunk, &mut hear).expect("nothing to fail"));
-                    written
-                });
-                let what = if writes { "writer" } else { "scanner" };
-                println!("written\t{}\t{times}\t{what}\t{}", place.name, text.len());
-            }
+            let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).expect("memory");
+            let mut answer = Answer::new(&dialect, &answer::Options::new()).expect("memory");
+            let mut bytes = 0;
+            let pieces = || text.as_bytes().chunks(PIECE);
+            counted(&mut || {
+                let mut hear = |event: Event<'_>| bytes += black_box(event.bytes).len();
+                pieces().for_each(|chunk| scanner.feed(chunk, &mut hear).expect("nothing to fail"));
+                bytes
+            });
+            println!("written\t{}\t{times}\tscanner\t{}", place.name, text.len());
+            counted(&mut || {
+                let mut take = |part: answer::Part<'_>| {
+                    if let answer::Part::Arguments { json, .. } = part {
+                        bytes += black_box(json).len();
+                    }
+                };
+                pieces().for_each(|chunk| answer.feed(chunk, &mut take).expect("memory for what is held"));
+                bytes
+            });
+            println!("written\t{}\t{times}\tanswer\t{}", place.name, text.len());
         }
     }
 }
@@ -194,7 +194,7 @@ fn in_frames() {
                     }
                     black_box(&out).len()
                 };
-                // The first ones make what the others use.
+                // The first frames make the objects that the others use.
                 assert_ne!(frames[..FIRST_FRAMES].iter().map(|frame| feed(frame)).sum::<usize>(), 0);
                 counted(&mut || frames[FIRST_FRAMES..].iter().map(|frame| feed(frame)).sum());
                 println!("frame\t{server}\t{envelope}\t{way}\t{}", frames.len() - FIRST_FRAMES);
@@ -275,10 +275,10 @@ fn results(kind: &str) {
     }
 }
 
-/// The bytes of each tool's output.
+/// The size of each tool's output in bytes.
 const OUTPUT: usize = 64 * 1024;
 
-/// The lines differ by a number, which replaces `#`.
+/// Each line has a different number in place of `#`.
 const TOOLS: [(&str, &str, &str); 5] = [
     ("cargo test", "cargo test", "test parser::reads::reads_case_# ... ok\n"),
     ("npm", "npm install", "npm http fetch GET 200 https://packages.test/left-#/-/left-#.tgz 12ms (cache miss)\n"),
@@ -324,7 +324,7 @@ fn test_run(fails: bool) -> String {
 }
 
 fn run(way: Way, dialect: &str, workload: &Workload) -> usize {
-    // A dialect is compiled when it is first used, which is not to be counted.
+    // The first use of a dialect compiles it, which must not be counted.
     let none = Workload { messages: Vec::new() };
     way(dialect, &none);
     assert_eq!(counted(&mut || way(dialect, black_box(workload))), workload.bytes());

@@ -1,4 +1,4 @@
-//! Code that the benches share: the texts that they feed, the ways to feed them, and how they are timed.
+//! Code for all benches: the texts, the ways to feed them, and the timing.
 
 pub mod calls;
 pub mod frames;

@@ -1,4 +1,5 @@
-//! Logs of failed runs with the lines marked that say why: written from the templates in `recall/`, the same in every run.
+//! Logs of failed runs, in which the lines that say why the run failed are marked. They are generated from the templates in
+//! `recall/`, and are the same in every run.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -11,14 +12,14 @@ pub struct Log {
     pub name: String,
     pub command: String,
     pub text: Vec<u8>,
-    /// The lines that say why it failed, counted from 0.
+    /// The numbers of the lines that say why the run failed, counted from 0.
     pub marked: Vec<usize>,
     /// Other diagnostics, such as warnings.
     pub others: Vec<usize>,
 }
 
 impl Log {
-    /// Returns the share of the marked lines that are left, or of which a copy is. Blank lines say nothing and do not count.
+    /// Returns the share of the marked lines of which the line or a copy is left. Blank lines do not count.
     pub fn recall(&self, left: &[bool]) -> f64 {
         let lines: Vec<&[u8]> = self.lines().into_iter().map(|line| self.text[line].trim_ascii()).collect();
         let copies: HashSet<&[u8]> = lines.iter().zip(left).filter(|(_, left)| **left).map(|(line, _)| *line).collect();
@@ -27,7 +28,7 @@ impl Log {
         marked.iter().filter(|line| copies.contains(*line)).count() as f64 / marked.len() as f64
     }
 
-    /// Returns where the lines are, each with its line end.
+    /// Returns the range of each line with its line end.
     pub fn lines(&self) -> Vec<Range<usize>> {
         let mut start = 0;
         let ends = self.text.split_inclusive(|&byte| byte == b'\n').scan(0, |end, line| {
@@ -37,8 +38,8 @@ impl Log {
         ends.map(|end| std::mem::replace(&mut start, end)..end).collect()
     }
 
-    /// Returns of each line whether the compressor leaves it: no byte of it was left out, so the two ends of a long line
-    /// do not count.
+    /// Returns for each line whether the compressor keeps it completely. If only the two ends of a long line are left, the line
+    /// does not count.
     pub fn left(&self, budget: usize) -> Vec<bool> {
         let compressor = Compressor::new(&Registry::new()).budget(budget).expect("budgets are large");
         let input = Input::of_command(&self.command);
@@ -57,17 +58,17 @@ impl Log {
     }
 }
 
-/// Returns the logs on which filters and failure patterns were tried.
+/// Returns the logs with which filters and failure patterns were developed.
 pub fn known() -> Vec<Log> {
     from_templates(include_str!("recall/known.toml"), 1, 1)
 }
 
-/// Returns the logs on which nothing was tried.
+/// Returns the logs that were not used for development.
 pub fn held_out() -> Vec<Log> {
     from_templates(include_str!("recall/held-out.toml"), 3, 2)
 }
 
-/// Logs of tools that no filter and no failure pattern knows: those that may be looked at, or those that are held out.
+/// Returns logs of tools for which there is no filter and no failure pattern: those for development, or those that are held out.
 pub fn unknown(held_out: bool) -> Vec<Log> {
     let file: File = toml::from_str(include_str!("recall/unknown.toml")).expect("the templates are right");
     let log: Vec<Template> = file.log.into_iter().filter(|template| template.held_out == held_out).collect();
@@ -79,7 +80,7 @@ struct File {
     log: Vec<Template>,
 }
 
-/// `docs/recall.md` has the keys.
+/// `docs/recall.md` describes the keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Template {
@@ -119,7 +120,7 @@ struct Writer<'a> {
     marked: Vec<usize>,
     others: Vec<usize>,
     stamp: bool,
-    /// Milliseconds since the log began.
+    /// The time in the log, in milliseconds from its beginning.
     clock: usize,
 }
 
@@ -132,7 +133,7 @@ impl<'a> Writer<'a> {
         self.stamp = template.stamp;
         template.head.iter().for_each(|line| self.lines(line));
         let before = 25_000 + self.random.below(130_000);
-        // Most failures are near the end of a log, some far from it.
+        // Most failures are near the end of a log, but some are far from it.
         let after = match self.random.below(20) {
             0..11 => self.random.below(8_000),
             11..16 => 8_000 + self.random.below(12_000),
@@ -170,7 +171,7 @@ impl<'a> Writer<'a> {
         lines.split('\n').for_each(|line| self.line(line));
     }
 
-    /// Lines that begin with `>` are marked, other diagnostics begin with `!`, and the rest with a space.
+    /// A line begins with `>` if it is marked, with `!` if it is another diagnostic, and else with a space.
     fn block(&mut self, block: &str) {
         for line in block.lines() {
             if line.starts_with('>') {

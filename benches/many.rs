@@ -1,5 +1,5 @@
-//! Many live scanners or rewriters, so that most of them have left the caches when their next token comes. So it is in a gateway
-//! that serves many streams at once.
+//! Uses many scanners or rewriters, so that most of them are no longer in the processor's caches when their next token arrives, as
+//! in a gateway that serves many streams at once.
 
 use aside::Dialect;
 use aside::sse::{Body, Options, Rewriter};
@@ -14,7 +14,7 @@ const TOKENS: [&str; 16] = [
     " list", " empty",
 ];
 
-/// Scanners in the middle of a thinking.
+/// Returns scanners in the middle of thinking.
 pub fn scanners(markers: &Markers, count: usize) -> Vec<Handle> {
     let make = || {
         let mut handle = Handle::new(markers.dialect);
@@ -30,7 +30,7 @@ pub fn in_turn(count: usize, feeds: usize) -> Vec<u32> {
     (0..feeds).map(|feed| (feed % count) as u32).collect()
 }
 
-/// Returns such an order with every round shuffled.
+/// Returns the scanner of each feed, with the order of every round shuffled.
 pub fn in_random_order(count: usize, feeds: usize) -> Vec<u32> {
     let mut random = Random::new(7);
     let mut order = in_turn(count, feeds);
@@ -42,13 +42,13 @@ pub fn in_random_order(count: usize, feeds: usize) -> Vec<u32> {
     order
 }
 
-/// Returns how many bytes the events had.
+/// Returns the number of bytes in the events.
 pub fn feed(scanners: &mut [Handle], order: &[u32]) -> usize {
     let tokens = TOKENS.iter().cycle();
     order.iter().zip(tokens).map(|(&scanner, token)| scanners[scanner as usize].feed(token.as_bytes())).sum()
 }
 
-/// Rewriters that have each rewritten the first of these frames.
+/// Returns rewriters, each of which has rewritten the first of these frames.
 pub fn rewriters(frames: &[String], count: usize) -> Vec<Rewriter> {
     let dialect = Dialect::find("qwen3").expect("a name of the catalogue");
     let options = Options::new().body(Body::Events);
@@ -60,7 +60,7 @@ pub fn rewriters(frames: &[String], count: usize) -> Vec<Rewriter> {
     (0..count).map(|_| make()).collect()
 }
 
-/// After these frames, a rewriter knows the envelope.
+/// After this number of frames, a rewriter knows the envelope.
 const FIRST_FRAMES: usize = 3;
 
 /// Returns the number of bytes that were written.

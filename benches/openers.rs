@@ -1,4 +1,4 @@
-//! Everything that opens a span of a dialect, found by trying, so that a bench can feed text inside each of them.
+//! Finds all texts that open a span of a dialect, by trying them, so that a bench can feed text inside each span.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub struct Opener {
     pub text: String,
 }
 
-/// A span's rule, which of its openers, and the channel: a header's rule has several channels.
+/// The rule of a span, the number of its opener, and the channel, as a header's rule has several channels.
 type Key = (u32, u32, Channel);
 
 /// The parts of a dialect's file that are read here.
@@ -28,8 +28,8 @@ struct Example {
     input: String,
 }
 
-/// Returns the openers in the order of the dialect's file. Literals, tags with their brackets and lines of fences come from the
-/// dialect itself; whole headers from its file's examples, one for each beginning and channel.
+/// Returns the openers in the order of the dialect's file. Literals, tags with their brackets and lines of fences are taken from
+/// the dialect. Whole headers are taken from the examples of its file, one for each beginning and channel.
 pub fn openers(dialect: &Dialect) -> Vec<Opener> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../dialects/{}.toml", dialect.name()));
     let text = fs::read_to_string(path).expect("the file of a built-in dialect");
@@ -63,7 +63,7 @@ fn opens(dialect: &Dialect, text: &str) -> Option<Key> {
     open
 }
 
-/// Returns the openers of spans in the examples of the dialect's file, the last ones first: the first ones try unusual
+/// Returns the openers of spans in the examples of the dialect's file, the last ones first, because the first ones have unusual
 /// spellings.
 fn in_examples(dialect: &Dialect, file: &File) -> Vec<String> {
     let mut openers = Vec::new();

@@ -1,5 +1,5 @@
-//! Plots of lines over two logarithmic axes, as SVG. Colours are of middle brightness and there is no background, so that
-//! a plot can be read on white and on black.
+//! Draws plots of lines with two logarithmic axes, as SVG. The colours have medium brightness and there is no background, so that a
+//! plot is readable on white and on black.
 
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ const TOP: f64 = 56.0;
 const BOTTOM: f64 = HEIGHT - 52.0;
 const COLOURS: [&str; 6] = ["#2f81f7", "#d9730d", "#2da44e", "#a855f7", "#d6336c", "#0d9488"];
 const TEXT: &str = "#7d8590";
-/// Between the baselines of two names.
+/// The minimum distance between the baselines of two names.
 const NAMES_APART: f64 = 15.0;
 
 impl Plot<'_> {

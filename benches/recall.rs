@@ -1,10 +1,11 @@
-//! How much of a failure's reason is left in its log at a fixed budget, compared with plain ways to cut a log.
+//! Measures how much of the reason for a failure stays in the shortened log at a fixed budget, compared with simple ways to cut a
+//! log.
 //!
 //!     cargo bench -p aside-benches --bench recall               the logs of this project
 //!     cargo bench -p aside-benches --bench recall -- FOLDER     marked logs of a folder
 //!     cargo bench -p aside-benches --bench recall -- --each     a line for each log too
 //!
-//! `docs/recall.md` has the measure and the formats.
+//! `docs/recall.md` describes the measure and the formats.
 
 use std::{fs, path::Path};
 
@@ -13,7 +14,7 @@ use aside_benches::logs::{self, Log};
 const BUDGETS: [usize; 4] = [4_000, 10_000, 20_000, 30_000];
 const SMALL_BUDGET: usize = 4_000;
 
-/// Returns of each line whether it is in the result.
+/// Returns for each line whether it is in the result.
 type Policy = fn(&Log, usize) -> Vec<bool>;
 
 const POLICIES: [(&str, Policy); 4] = [
@@ -58,7 +59,7 @@ fn report(name: &str, logs: &[Log], each: bool) {
     }
 }
 
-/// Reports on tools without a filter, whose warnings and notes must be kept too, at a small budget.
+/// Prints the results for tools without a filter at a small budget, where warnings and notes must stay too.
 fn report_unknown(name: &str, logs: &[Log], each: bool) {
     let of = |log: &Log| {
         let left = log.left(SMALL_BUDGET);
@@ -79,14 +80,14 @@ fn report_unknown(name: &str, logs: &[Log], each: bool) {
     }
 }
 
-/// Keeps whole lines from both ends, or all of them if the log fits.
+/// Keeps whole lines at both ends, or the whole log if it fits.
 fn head_and_tail(log: &Log, head: usize, tail: usize) -> Vec<bool> {
     let size = log.text.len();
     let fits = size <= head + tail;
     log.lines().iter().map(|line| fits || line.end <= head || line.start >= size - tail).collect()
 }
 
-/// Reads a folder of logs: `x.log` is a log, `x.toml` next to it says which of its lines are marked.
+/// Reads a folder of logs: `x.log` is a log, and `x.toml` next to it lists the marked lines.
 fn folder_of_logs(folder: &Path) -> Vec<Log> {
     #[derive(serde::Deserialize)]
     #[serde(deny_unknown_fields)]

@@ -1,8 +1,8 @@
-//! Writes BENCHMARKS.md and docs/plots from the lines that `scripts/benchmarks` has left in a folder.
+//! Writes docs/BENCHMARKS.md and docs/plots from the lines that `scripts/benchmarks` has written to a folder.
 //!
 //!     report FOLDER
 //!
-//! Every number comes from such a line; a part that was not run has dashes.
+//! Every number is from such a line. If a part was not run, it has dashes.
 
 use std::fmt::{Display, Write};
 use std::path::Path;
@@ -14,19 +14,19 @@ use aside_benches::calls::{BODIES, VALUES};
 use plot::{Line, Plot};
 
 const DIALECTS: [&str; 6] = ["inline-think", "qwen3", "thinking-tags", "fenced-thinking", "thought-stream", "any"];
-/// Dialects in which `<` alone decides, and those in which backticks do too: as fences, or as code that hides markers.
+/// Dialects in which only `<` matters, and dialects in which backticks matter too, as fences or as code that hides markers.
 const BY_TAGS: [&str; 3] = ["inline-think", "thinking-tags", "thought-stream"];
 const BY_FENCES: [&str; 3] = ["qwen3", "fenced-thinking", "any"];
-/// Those that others are measured with too.
+/// The workloads with which other parsers are measured too.
 const WORKLOADS: [&str; 6] = ["W1", "W2", "W3", "W4", "W5m", "W5t"];
-/// Those of which the minimal scanner is measured too.
+/// The workloads with which the minimal scanner is measured too.
 const LIMITED: [&str; 7] = ["W2", "W3", "W4", "W5m", "W5t", "W7", "W7c64"];
 const CJK: [&str; 3] = ["W7", "W7c4", "W7c64"];
 const TEXTS: [&str; 5] = ["prose", "near misses", "blank lead", "one line", "open fence"];
 const PEERS: [&str; 4] = ["aside", "reasoning-parser", "clark-agent", "dynamo-parsers"];
-/// The least that a method of Ruby's can cost that calls the library.
+/// The minimal cost of a Ruby method that calls the library.
 const METHOD: &str = "empty call in a method";
-const PARTS: [&str; 18] = [
+const PARTS: [&str; 19] = [
     "instructions",
     "openers",
     "calls",
@@ -45,6 +45,7 @@ const PARTS: [&str; 18] = [
     "python",
     "compress",
     "llama",
+    "trajectories",
 ];
 
 fn main() {
@@ -53,7 +54,7 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     fs::create_dir_all(root.join("docs/plots")).expect("a folder for the plots");
     let mut report = String::from(HEAD);
-    // The costs of others come first, then the machine's limits; the goals, and the machine, come last.
+    // The costs of other parsers are first, then the machine's limits. The goals and the machine are last.
     report += &peers(&figures, &root);
     report += &llama(&figures);
     report += &times(&figures);
@@ -66,9 +67,10 @@ fn main() {
     report += &memory(&figures);
     report += &cold(&figures);
     report += &tools(&figures);
+    report += &trajectories(&figures);
     report += &targets(&figures);
     report += &machine(&figures);
-    fs::write(root.join("BENCHMARKS.md"), report).expect("a file to write");
+    fs::write(root.join("docs/BENCHMARKS.md"), report).expect("a file to write");
 }
 
 const HEAD: &str = "\
@@ -97,7 +99,7 @@ Instructions are counted on 128 KiB of the same.
 
 // ---- lines ----
 
-/// Lines of fields; the first ones name the others.
+/// Lines of fields. The first fields of a line name the others.
 struct Figures(Vec<Vec<String>>);
 
 impl Figures {
@@ -107,7 +109,7 @@ impl Figures {
         Figures(texts.flat_map(|text| text.lines().map(fields).collect::<Vec<_>>()).collect())
     }
 
-    /// Returns the fields after these, in each line that begins with them.
+    /// Returns the fields after these fields, for each line that begins with them.
     fn all<'a>(&'a self, key: &'a [&'a str]) -> impl Iterator<Item = &'a [String]> {
         let is =
             move |line: &&Vec<String>| line.len() > key.len() && line.iter().zip(key).all(|(field, key)| field == key);
@@ -122,7 +124,8 @@ impl Figures {
         self.text(key, field)?.parse().ok()
     }
 
-    /// Reads the last two fields of a count: how often, and how many instructions that took.
+    /// Reads the last two fields of a count, which are the number of calls and the number of instructions, and returns instructions
+    /// per call.
     fn each(&self, key: &[&str]) -> Option<f64> {
         Some(self.number(key, 1)? / self.number(key, 0)?)
     }
@@ -178,10 +181,10 @@ fn machine(figures: &Figures) -> String {
         + &table(["part", "day", "version", "load before it"], runs)
 }
 
-/// A figure that is to be reached.
+/// A figure with a goal.
 struct Target {
     what: String,
-    /// None if a figure is only to be shown.
+    /// None if the figure is only shown.
     limit: Option<f64>,
     at_least: bool,
     measured: Option<f64>,
@@ -202,7 +205,7 @@ impl Target {
         Target { at_least: true, ..Target::at_most(limit, what, measured, decimals) }
     }
 
-    /// Sets the figure if aside did nothing.
+    /// Sets the figure that remains if aside does nothing.
     fn alone(self, alone: Option<f64>) -> Target {
         Target { alone, ..self }
     }
@@ -221,7 +224,7 @@ impl Target {
 fn targets(figures: &Figures) -> String {
     let of = |workload: &str, dialect: &str| figures.each(&["instructions", "callback", dialect, workload]);
     let worst = |workload: &str, other: &str| most(DIALECTS.iter().map(|d| ratio(of(workload, d), of(other, d))));
-    // To hand over an event costs the same, however long its text is.
+    // The cost of reporting an event does not depend on the length of its text.
     let event = most(figures.all(&["shared", "event callback"]).map(|line| {
         let [_, feeds, instructions] = line else { return None };
         ratio(instructions.parse().ok(), feeds.parse().ok())
@@ -342,8 +345,8 @@ fn targets(figures: &Figures) -> String {
         + &limits(figures, event)
 }
 
-/// Returns the goals for the costs of servers and gateways besides the scanner, with the cost of the least work of the same
-/// effect, measured in the same run, which explains why some figures are not reached.
+/// Returns the goals for the costs of servers and gateways besides the scanner. Each has the cost of the minimal work with the same
+/// effect, measured in the same run, which explains why some goals are not reached.
 fn of_fleets(figures: &Figures) -> Vec<Target> {
     let stream = |limit, name: &str, what: &str| {
         let what = format!("{what}: instructions a frame");
@@ -675,7 +678,7 @@ fn peers(figures: &Figures, root: &Path) -> String {
         let plot = Plot { title, x, y: "instructions per byte", lines: &lines };
         if !lines.is_empty() {
             fs::write(root.join("docs/plots").join(file), plot.to_svg()).expect("a file to write");
-            write!(text, "\n![{title}](docs/plots/{file})\n").unwrap();
+            write!(text, "\n![{title}](plots/{file})\n").unwrap();
         }
     };
     draw("chunk.svg", "Cost against chunk size", "bytes in a chunk", &["chunk"]);
@@ -689,8 +692,8 @@ fn peers(figures: &Figures, root: &Path) -> String {
     text
 }
 
-/// Returns, for every dialect, the exponent for each text: from 8 times the shortest to 64 times, because one-time costs matter
-/// least there.
+/// Returns the exponent of each text for every dialect, between 8 and 64 times the shortest length, where one-time costs matter
+/// least.
 fn exponents(figures: &Figures) -> Vec<(&str, [Option<f64>; 5])> {
     let mut dialects: Vec<&str> = figures.all(&["growth"]).map(|line| line[0].as_str()).collect();
     dialects.dedup();
@@ -714,7 +717,7 @@ fn growth(figures: &Figures) -> String {
         + &table(["dialect", "prose", "near misses", "blank lead", "one line", "open fence"], rows)
 }
 
-/// Returns nothing if the part was not run: it needs the sources of llama.cpp.
+/// Returns an empty text if the part was not run, because it needs the sources of llama.cpp.
 fn llama(figures: &Figures) -> String {
     let rows: Vec<[String; 6]> = figures
         .all(&["llama"])
@@ -750,7 +753,7 @@ fn call_feeds(figures: &Figures, place: &str) -> [Option<f64>; 2] {
     ["plain", "calls"].map(|way| figures.each(&["call", place, way]))
 }
 
-/// Returns the mean of the ways to write whole calls, without and with the option.
+/// Returns the mean for the forms of whole calls, without and with the option `calls`.
 fn mean_of_bodies(figures: &Figures) -> [Option<f64>; 2] {
     let counts = BODIES.map(|place| call_feeds(figures, place));
     [0, 1].map(|way| {
@@ -776,12 +779,12 @@ fn calls(figures: &Figures) -> String {
     let rows = VALUES.iter().chain(&BODIES).map(|place| {
         let [short, long] = ["1", "8"].map(|times| {
             let of = |what| figures.each(&["written", place, times, what]);
-            Some(of("writer")? - of("scanner")?)
+            Some(of("answer")? - of("scanner")?)
         });
         [(*place).to_owned(), show(short, 1), show(long, 1), show(ratio(long, short), 2)]
     });
     const STREAMS: [&str; 3] = ["8 short calls", "1 KiB", "8 KiB"];
-    text += "\nInstructions of a feed of 4 bytes in Rust, from a fresh parser to the end of the stream, through aside (scanner and call writer) and through \
+    text += "\nInstructions of a feed of 4 bytes in Rust, from a fresh parser to the end of the stream, through aside (an answer) and through \
              the crate `tool-parser`, for short calls and for one call with an argument of that length; and the streams of one to three calls that come out wrong, \
              cut into chunks of 1 to 47 bytes, which also cut markers.\n";
     let peers = ["Qwen3", "GLM-4.5", "Kimi K2"].iter().flat_map(|family| {
@@ -794,7 +797,8 @@ fn calls(figures: &Figures) -> String {
         })
     });
     text += &table(["calls of", "", STREAMS[0], STREAMS[1], STREAMS[2], "wrong"], peers);
-    text += "\nInstructions a byte of the call writer, without the scanner, for 16 KiB and for 128 KiB in chunks of 64 bytes:\n";
+    text +=
+        "\nInstructions a byte of an answer, without its scanner, for 16 KiB and for 128 KiB in chunks of 64 bytes:\n";
     text + &table(["place", "16 KiB", "128 KiB", "ratio"], rows)
 }
 
@@ -850,7 +854,7 @@ fn memory(figures: &Figures) -> String {
     )
 }
 
-/// Tokens a second of a stream whose streams are counted for each core.
+/// The rate of a stream, in tokens per second, for the number of streams per core.
 const TOKENS_A_SECOND: f64 = 100.0;
 
 fn rewriter(figures: &Figures) -> String {
@@ -904,7 +908,7 @@ fn rewriter(figures: &Figures) -> String {
     text + &format!("\nAfter three frames, such a rewriter has asked the allocator for {bytes} bytes.\n")
 }
 
-/// Returns the instructions of lookups of this kind, in ascending order.
+/// Returns the instructions for lookups of this kind, in ascending order.
 fn lookups_of(figures: &Figures, kind: &str) -> Vec<f64> {
     let mut counts: Vec<f64> = figures.all(&["lookup", kind]).filter_map(|line| line.last()?.parse().ok()).collect();
     counts.sort_by(f64::total_cmp);
@@ -983,4 +987,52 @@ fn tools(figures: &Figures) -> String {
         + &table(["texts", "filters", "times the lines"], rows)
         + "\n"
         + &a_byte
+}
+
+/// Returns nothing if the part was not run: it needs transcripts of others.
+fn trajectories(figures: &Figures) -> String {
+    let all = |key: &str| count(figures.text(&["trajectories", key], 0));
+    let budgets: Vec<&[String]> = figures.all(&["trajectories", "longer"]).collect();
+    if budgets.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "\n## The next actions of agents\n\nPlaces in files, identifiers and numbers that the ten actions after a tool's result cite, and that \
+         are in no earlier text of the session: the share that is left after the result was shortened to a budget, as the estimate counts \
+         tokens, by `aside`, which knows the command and its exit code, and by cuts at line ends as agents make them. {} sessions with {} \
+         results of more than 1 kB; of {} of these, {} such facts are cited. The second share of each budget is that of the results which \
+         are longer than the budget. [How it was measured](recall.md#the-next-actions-of-agents).\n",
+        all("sessions"),
+        all("results"),
+        all("cited"),
+        all("facts"),
+    );
+    let mut ways: Vec<&str> = figures.all(&["trajectories", "left"]).map(|line| line[1].as_str()).collect();
+    ways.dedup();
+    ways.truncate(ways.len() / budgets.len());
+    let share = |way: &str, budget: usize, field: usize| {
+        let budget = budgets.get(budget).map_or("", |line| line[0].as_str());
+        figures
+            .text(&["trajectories", "left", budget, way], field)
+            .map_or("–".to_owned(), |share| format!("{share} %"))
+    };
+    let of = |budget: usize| {
+        budgets.get(budget).map_or(String::new(), |line| format!("{} results, {} facts", line[1], line[2]))
+    };
+    let longer = ["longer than the budget".to_owned(), of(0), of(1), of(2)];
+    let pair = |way: &str, budget: usize| format!("{}, {}", share(way, budget, 0), share(way, budget, 1));
+    text += &table(
+        ["way", "1,000 tokens", "2,000 tokens", "4,000 tokens"],
+        ways.into_iter().map(|way| [way.to_owned(), pair(way, 0), pair(way, 1), pair(way, 2)]).chain([longer]),
+    );
+    for peer in figures.all(&["trajectories", "peer"]) {
+        text += &format!(
+            "\n{} has no budget. Of its results, which have {} % of the tokens, {} % of the facts are left; of those of `aside` at the same \
+             sizes (but at least 512 tokens), {} %.\n",
+            peer[0], peer[3], peer[1], peer[2]
+        );
+    }
+    text += "\nheadroom-ai 0.42.0 installs; without a network it left the one log that was tried whole, so it is not compared. \
+             squeez is not measured.\n";
+    text
 }

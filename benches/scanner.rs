@@ -1,19 +1,18 @@
-//! How fast scanners are, on the workloads of `workloads.rs`, each next to its limits in the same run.
+//! Measures the speed of scanners on the workloads of `workloads.rs`, and its limits in the same run.
 //!
 //!     cargo bench -p aside-benches --bench scanner                  all of it, in about two minutes
 //!     cargo bench -p aside-benches --bench scanner -- W2            one workload
 //!     cargo bench -p aside-benches --bench scanner -- /qwen3        one dialect
 //!
-//! Machines are noisy, so read ratios, not figures: a line of a workload against the `limit` lines of the same
-//! workload, `callback` and `array` (the C ABI) against `rust`. `thrpt` has bytes a second, and chunks a second (elem/s)
-//! where there are many. In W6 the text grows and elem/s must not fall.
-//! `scripts/count-instructions` counts instructions, which are repeatable.
+//! Times vary, so compare ratios: a line of a workload with the `limit` lines of the same workload, and `callback` and `array` (the
+//! C ABI) with `rust`. `thrpt` is bytes per second, and chunks per second (elem/s) if there are many. In W6, the text grows, and
+//! elem/s must not fall. `scripts/count-instructions` counts instructions, which are repeatable.
 //!
 //! | W1 | one message of 1 MiB in one chunk |
 //! | W2 | the same in chunks as long as tokens, 4.3 bytes |
 //! | W3 | the same in chunks of 64 bytes |
-//! | W4 | beginnings of markers that come to nothing, in tokens |
-//! | W5m, W5t | 10,000 messages of 315 bytes, a fresh scanner each; whole, in tokens |
+//! | W4 | beginnings of markers that do not become markers, in tokens |
+//! | W5m, W5t | 10,000 messages of 315 bytes with a new scanner each, whole and in tokens |
 //! | W6 | W2 in growing lengths, and traps |
 //! | W7, W7c4, W7c64 | Chinese, Japanese, Korean and emoji: in tokens, in chunks of 4 and of 64 bytes that also cut characters |
 

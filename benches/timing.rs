@@ -1,9 +1,9 @@
-//! Times that can be compared with each other: they are measured in turns.
+//! Measures times alternately, so that they can be compared with each other.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Returns the shortest time of each, in seconds. They take turns, so that a disturbance of one disturbs all.
+/// Returns the shortest time of each function in seconds. The functions run alternately, so that a disturbance affects all of them.
 pub fn shortest(rounds: usize, runs: &mut [impl FnMut() -> usize]) -> Vec<f64> {
     let mut best = vec![f64::INFINITY; runs.len()];
     for _ in 0..rounds {

@@ -1,5 +1,5 @@
-//! Prints the estimate of tokens of each file that standard input names, one a line, with its bytes. `scripts/tokens` compares
-//! them with public tokenizers.
+//! Prints the estimated tokens and the bytes of each file that standard input names, one in each line. `scripts/tokens` compares
+//! the estimates with public tokenizers.
 
 use std::io::{self, BufRead};
 

@@ -1,5 +1,6 @@
-//! The ways to feed a scanner: the Rust API, the C ABI with a callback, the C ABI with an event array. Each feeds a whole
-//! workload, a fresh scanner for every message, and returns how many bytes the events had. Then, a dialect looked up as C does.
+//! The ways to feed a scanner: the Rust API, the C ABI with a callback, and the C ABI with an event array. Each function feeds a
+//! whole workload, with a new scanner for every message, and returns the number of bytes in the events. Two more functions look up
+//! a dialect through C.
 
 use std::ffi::{c_char, c_void};
 use std::hint::black_box;
@@ -28,7 +29,7 @@ fn rust(dialect: &str, workload: &Workload) -> usize {
     bytes
 }
 
-// As a C program sees it: declared by hand here, so that nothing is inlined.
+// The C functions are declared by hand here, so that they are not inlined.
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -80,7 +81,7 @@ unsafe extern "C" {
 }
 
 unsafe extern "C" fn look(user: *mut c_void, event: *const CEvent, _: *const c_char) -> i32 {
-    // SAFETY: `user` is the sum of the function below; the event is valid until we return.
+    // SAFETY: `user` is the sum of the function below, and the event is valid until this function returns.
     unsafe { *user.cast::<u64>() += (*event).len };
     0
 }
@@ -89,7 +90,7 @@ unsafe extern "C" fn look(user: *mut c_void, event: *const CEvent, _: *const c_c
 fn callback(dialect: &str, workload: &Workload) -> usize {
     let mut bytes = 0u64;
     let user = (&raw mut bytes).cast();
-    // SAFETY: as the header asks: borrowed memory outlives each call, and each scanner is freed once.
+    // SAFETY: the conditions of the header hold: borrowed memory outlives each call, and each scanner is freed once.
     unsafe {
         let dialect = aside_dialect_find(dialect.as_ptr().cast(), dialect.len());
         for message in &workload.messages {
@@ -109,11 +110,11 @@ fn array(dialect: &str, workload: &Workload) -> usize {
     const MORE: i32 = 2;
     const ROOM: usize = 32;
     let mut bytes = 0u64;
-    // Not inlined, as a callback is not.
+    // Not inlined, because a callback cannot be inlined.
     let look: Callback = black_box(look);
     let mut read = |events: &[CEvent]| {
         for event in events {
-            // SAFETY: the sum is there, and so is the event.
+            // SAFETY: the pointers to the sum and to the event are valid.
             unsafe { look((&raw mut bytes).cast(), event, ptr::null()) };
         }
     };
@@ -129,7 +130,7 @@ fn array(dialect: &str, workload: &Workload) -> usize {
         held: [0; 2],
         attributes: [0; 2],
     };
-    // SAFETY: as the header asks: array and outputs are as large as said, and each scanner is freed once.
+    // SAFETY: the conditions of the header hold: array and outputs have the given sizes, and each scanner is freed once.
     unsafe {
         let dialect = aside_dialect_find(dialect.as_ptr().cast(), dialect.len());
         for message in &workload.messages {
@@ -155,15 +156,15 @@ fn array(dialect: &str, workload: &Workload) -> usize {
     bytes as usize
 }
 
-/// A scanner as C has it: a separate object on the heap.
+/// A scanner of the C interface, which is a separate object on the heap.
 pub struct Handle(*mut c_void);
 
-// SAFETY: the header says that a scanner may go from thread to thread.
+// SAFETY: by the header, a scanner may be used in different threads, one at a time.
 unsafe impl Send for Handle {}
 
 impl Handle {
     pub fn new(dialect: &str) -> Handle {
-        // SAFETY: name and length belong together, and no options are allowed.
+        // SAFETY: the length is that of the name, and the options may be NULL.
         let handle = unsafe {
             let dialect = aside_dialect_find(dialect.as_ptr().cast(), dialect.len());
             aside_scanner_new(dialect, ptr::null())
@@ -172,12 +173,13 @@ impl Handle {
         Handle(handle)
     }
 
-    /// Returns a scanner of a dialect that is in no catalogue. `calls`: with the option `calls`.
+    /// Returns a scanner for a dialect that is not built in. `calls` sets the option of this name.
     pub fn of_file(toml: &str, calls: bool) -> Handle {
         let size = size_of::<COptions>();
         let options =
             COptions { size, start: [0; 2], numbers: [0; 2], budget: [0; 3], calls: calls.into(), rest: [0; 2] };
-        // SAFETY: text and length belong together, the options are as large as they say, and a scanner outlives its dialect.
+        // SAFETY: the length is that of the text, the options have the size in their first field, and a scanner may outlive its
+        // dialect.
         let handle = unsafe {
             let dialect = aside_dialect_load(toml.as_ptr().cast(), toml.len());
             let handle = aside_scanner_new(dialect, (&raw const options).cast());
@@ -188,11 +190,11 @@ impl Handle {
         Handle(handle)
     }
 
-    /// Feeds with a callback. Returns how many bytes the events had.
+    /// Feeds with a callback. Returns the number of bytes in the events.
     #[inline]
     pub fn feed(&mut self, chunk: &[u8]) -> usize {
         let mut bytes = 0u64;
-        // SAFETY: as the header asks; the sum outlives the call.
+        // SAFETY: the conditions of the header hold, and the sum outlives the call.
         unsafe { aside_scanner_feed(self.0, chunk.as_ptr().cast(), chunk.len(), look, (&raw mut bytes).cast()) };
         bytes as usize
     }
@@ -200,21 +202,21 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: it is freed here and nowhere else.
+        // SAFETY: the scanner is only freed here.
         unsafe { aside_scanner_free(self.0) }
     }
 }
 
-/// Looks a model's dialect up, and says whether one is known.
+/// Looks up a dialect by the name of a model. Returns whether one is found.
 #[inline]
 pub fn knows_model(model: &str) -> bool {
-    // SAFETY: name and length belong together.
+    // SAFETY: the length is that of the name.
     unsafe { !aside_dialect_find_for_model(model.as_ptr().cast(), model.len()).is_null() }
 }
 
-/// Looks a chat template's dialect up, and says whether there is one.
+/// Looks up a dialect by a chat template. Returns whether one is found.
 #[inline]
 pub fn knows_template(text: &str) -> bool {
-    // SAFETY: text and length belong together, and no match is allowed.
+    // SAFETY: the length is that of the text, and `match` may be NULL.
     unsafe { !aside_dialect_find_for_template(text.as_ptr().cast(), text.len(), ptr::null_mut()).is_null() }
 }

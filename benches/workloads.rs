@@ -1,6 +1,6 @@
-//! The texts that the benches feed: generated, the same in every run. English prose with inline code, blocks of Rust,
-//! some Chinese, Japanese and emoji; or Chinese, Japanese, Korean and emoji alone. They are cut into chunks as long as the
-//! tokens of real streams, or into chunks of one size.
+//! The texts for the benches, which are generated and the same in every run: English prose with inline code, blocks of Rust, and
+//! some Chinese, Japanese and emoji; or only Chinese, Japanese, Korean and emoji. They are cut into chunks as long as the tokens of
+//! real streams, or into chunks of one size.
 
 use samples::Random;
 
@@ -74,8 +74,8 @@ impl Workload {
         self.messages.iter().map(|message| message.ends.len()).sum()
     }
 
-    /// Writes it for programs in other languages: each chunk after its length (u32, little-endian), and a length of 0 after
-    /// each message.
+    /// Writes the workload for programs in other languages: each chunk after its length (u32, little-endian), and a length of 0
+    /// after each message.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for message in &self.messages {
@@ -112,8 +112,8 @@ fn uncut(text: &str, _: &mut Random) -> Vec<usize> {
     vec![text.len()]
 }
 
-/// Splits a text into tokens: median 4 bytes, one in ten of 8 or more, one in a hundred of 14 or more, and never through a
-/// character.
+/// Splits a text into tokens: the median is 4 bytes, one in ten has 8 or more, one in a hundred has 14 or more, and no token ends
+/// inside a character.
 fn tokens(text: &str, random: &mut Random) -> Vec<usize> {
     const LENGTHS: [(usize, usize); 12] =
         [(1, 12), (2, 15), (3, 17), (4, 18), (5, 12), (6, 8), (7, 5), (8, 6), (9, 3), (10, 2), (12, 1), (14, 1)];
@@ -152,7 +152,8 @@ fn anywhere(text: &str, size: usize) -> Vec<usize> {
 const KIB: usize = 1024;
 pub const TRAPS: [&str; 4] = ["blank lead", "one line", "open fence", "near misses"];
 
-/// Returns a text that tempts a scanner to read the same bytes again and again, after an opener if the trap is in the thinking.
+/// Returns a text that makes a careless scanner read the same bytes again and again. If the trap is for thinking, an opener
+/// precedes it.
 pub fn trap(name: &str, open: &str, bytes: usize) -> String {
     match name {
         "blank lead" => " \n".repeat(bytes / 2),
@@ -179,12 +180,12 @@ fn message_of(write: fn(usize, &mut Random) -> String, markers: &Markers, bytes:
     text
 }
 
-/// Returns the same KiB of prose again and again: of one kind at every length.
+/// Returns the same KiB of prose repeatedly, so that the text is of the same kind at every length.
 pub fn some_prose(bytes: usize) -> String {
     prose(KIB, &mut Random::new(7)).repeat(bytes / KIB)
 }
 
-/// Sentences, paragraphs and whole code blocks, to the byte.
+/// Returns exactly `bytes` bytes of sentences, paragraphs and whole code blocks.
 fn prose(bytes: usize, random: &mut Random) -> String {
     let mut text = String::with_capacity(bytes);
     loop {
@@ -228,8 +229,8 @@ fn sentence(random: &mut Random) -> String {
     text + "so. "
 }
 
-/// Sentences and paragraphs in Chinese, Japanese and Korean, with emoji, to the byte. Inline code is as frequent as in
-/// `prose`.
+/// Returns exactly `bytes` bytes of sentences and paragraphs in Chinese, Japanese and Korean, with emoji. Inline code is as
+/// frequent as in `prose`.
 fn cjk_prose(bytes: usize, random: &mut Random) -> String {
     let mut text = String::with_capacity(bytes);
     loop {
@@ -269,7 +270,7 @@ fn code(bytes: usize, random: &mut Random) -> String {
     text
 }
 
-/// Beginnings of markers that come to nothing: 18 % `<`, 12 % backticks.
+/// Returns beginnings of markers that do not become markers: 18 % `<`, 12 % backticks.
 fn near_misses(markers: &Markers, bytes: usize, random: &mut Random) -> String {
     let mut half = || near(bytes / 2, random);
     markers.open.to_owned() + &half() + markers.close + "x" + &half()
@@ -283,7 +284,7 @@ fn near(bytes: usize, random: &mut Random) -> String {
     text
 }
 
-/// No piece holds a `>`, and none makes a line begin with three backticks: so no marker comes about between them.
+/// No piece contains a `>` or makes a line begin with three backticks, so that no marker arises between the pieces.
 const NEAR: [&str; 14] = [
     "<thin",
     "<think <",
@@ -319,7 +320,7 @@ const OTHER: [&str; 8] = [
     "A family 👨‍👩‍👧‍👦 is one cluster of 25 bytes. ",
 ];
 
-/// The words of a language, with a space between them; the separators between words, between clauses and after a sentence.
+/// The words of a language, separated by spaces, and the separators between words, between clauses and after a sentence.
 type Language = (&'static str, &'static str, &'static str, &'static str);
 
 const CJK: [Language; 3] = [(CHINESE, "", "，", "。"), (JAPANESE, "", "、", "。"), (KOREAN, " ", ", ", ". ")];

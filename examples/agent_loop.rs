@@ -1,9 +1,9 @@
 //! The tool loop of an agent: runs each command that the model asks for, shortens its output under a budget, and returns
-//! it to the model. The arguments replace the model: they are the commands that it asks for, in order.
+//! it to the model. There is no real model: the arguments are the commands that it asks for, in order.
 //!
 //!     cargo run --release --example agent_loop -- 'ls -lR /usr/lib' 'make -C somewhere'
 //!
-//! A command that prints what it printed before costs the model one line. `aside squeeze` does it as a stream.
+//! If a command prints the same output again, the model gets only one line. `aside squeeze` does the same as a stream.
 
 use std::io::Read;
 use std::process::{Command, ExitCode};
@@ -12,7 +12,7 @@ use std::{env, io};
 
 use aside::compress::{Compressor, Input, Invocation, LastRun, Outcome, Part, Registry};
 
-/// The most bytes that the model reads of one result.
+/// The maximum size of a result in bytes.
 const BUDGET: usize = 2_000;
 
 fn main() -> ExitCode {
@@ -43,10 +43,10 @@ fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     }
     let shown = match &result.parts[0] {
         Outcome::Text(text) => text,
-        // The part stays unchanged. With one part, none goes.
+        // The text is not shortened. A result with only one part is never left out.
         Outcome::Same | Outcome::Gone => &output,
     };
-    // A message to the model must be UTF-8; a command's output may be anything.
+    // A message to the model must be UTF-8, but a command may print any bytes.
     let text = String::from_utf8_lossy(shown);
     let ending = code.map_or("killed by a signal".to_owned(), |code| format!("exit {code}"));
     let line_end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -54,10 +54,10 @@ fn run(compressor: &Compressor, command: &str) -> io::Result<String> {
     Ok(format!("{text}{line_end}({ending}, {} of {} characters)", report.after_units, report.before_units))
 }
 
-/// Returns a command's output, both streams together as a terminal shows them, and its exit code.
+/// Returns a command's output, with both streams mixed as in a terminal, and its exit code.
 fn output_of(command: &str) -> io::Result<(Vec<u8>, Option<i32>)> {
     let (mut reader, writer) = io::pipe()?;
-    // The command is dropped with its ends of the pipe, so that reading sees the end.
+    // The command object is dropped with its ends of the pipe, so that reading ends when the process ends.
     let mut child = Command::new("sh").args(["-c", command]).stdout(writer.try_clone()?).stderr(writer).spawn()?;
     let mut output = Vec::new();
     reader.read_to_end(&mut output)?;

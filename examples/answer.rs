@@ -1,18 +1,19 @@
-//! Prints the answer and not the thinking of a text in the dialect qwen3, as the README shows it.
+//! Prints the answer, without the thinking, from a text in the dialect qwen3. The manual shows this code.
 
-use aside::{Channel, Dialect, Event, Kind, Scanner};
+use aside::answer::{Answer, Options, Part};
+use aside::{Dialect, EndReason};
 use std::io::{Read, Write, stdin, stdout};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut scanner = Scanner::new(&Dialect::find("qwen3")?);
-    let show = |event: Event| {
-        if event.kind == Kind::Text && event.channel == Channel::Content {
-            stdout().write_all(event.bytes).unwrap();
-        }
+    let mut answer = Answer::new(&Dialect::find("qwen3")?, &Options::new())?;
+    let show = |part: Part| match part {
+        Part::Content(text) => stdout().write_all(text).unwrap(),
+        Part::Call { name, .. } => eprintln!("the model calls {name}"),
+        _ => {}
     };
     let mut chunk = [0; 4096];
     while let len @ 1.. = stdin().read(&mut chunk)? {
-        scanner.feed(&chunk[..len], show)?;
+        answer.feed(&chunk[..len], show)?;
     }
-    Ok(scanner.finish(show)?)
+    Ok(answer.finish(EndReason::Ended, show)?)
 }

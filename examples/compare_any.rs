@@ -2,12 +2,12 @@
 //!
 //!     cargo run --release --example compare_any -- FOLDER
 //!
-//! FOLDER holds `*.jsonl`: one message a line, an object with `model` and `text`. Each message's own dialect is found by
-//! its model. Compared is the joined text of the thinking and of the content. Where they differ, the kind says how:
+//! FOLDER contains `*.jsonl` files with a message in each line: an object with `model` and `text`. The model determines a message's
+//! own dialect. The joined texts of the thinking and of the content are compared. A difference is of one of these kinds:
 //!
-//! - blanks: in white space alone, because `any` removes none with a tag
-//! - start: none if `any` gets the start that the model's dialect has
-//! - other: even with that start
+//! - blanks: only white space differs, because `any` removes no white space with a tag
+//! - start: no difference if `any` has the start of the model's dialect
+//! - other: a difference even with that start
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.sort();
 
     let any = Dialect::find("any")?;
-    // For each dialect: the number of messages, and of those of each kind.
+    // For each dialect, the number of messages, and the number of differences of each kind.
     let mut counts: BTreeMap<String, [usize; 1 + KINDS.len()]> = BTreeMap::new();
     let mut unknown = 0;
     for file in &files {
@@ -95,7 +95,7 @@ fn same_words(a: &Split, b: &Split) -> bool {
     a.iter().zip(b).all(|(a, b)| words(a) == words(b))
 }
 
-/// Returns the sizes of both, and the text where they part.
+/// Returns the sizes of both texts, and the text from the first difference on.
 fn difference(wanted: &Split, got: &Split) -> String {
     let shown =
         ["thinking", "content"].into_iter().zip(wanted.iter().zip(got)).filter(|(_, (wanted, got))| wanted != got);

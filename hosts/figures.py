@@ -1,6 +1,6 @@
 """Measures a host (envoy or nginx) with the rewriter inside it and without: the processor's time for each frame, and the
 time of a frame on its way. figures.py HOST FOLDER, where the folder has what scripts/test-hosts installs; `scripts/test-hosts --figures`
-runs it. The two alternate, and the medians count; times of a busy machine are to be compared, and not promised."""
+runs it. Runs with and without it alternate, and the medians count; times on a busy machine are only good for comparing."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ async def answer(reader, writer):
 
 
 async def ask(port, number, is_split, late):
-    """Reads a stream, and notes how late its frames are. Those without text are not sent alone."""
+    """Reads a stream, and notes how late its frames are. Frames without text are not sent alone."""
     await asyncio.sleep(number / MANY / RATE)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(REQUEST)
@@ -91,7 +91,7 @@ async def measure(name, folder):
             host.stop()
     print(f"{RATE} frames a second in each stream; medians of {ROUNDS} rounds")
     print("| in µs | plain | aside | |\n|---|--:|--:|---|")
-    rows = [f"processor's time a frame, {MANY} streams", f"a frame's time on its way, {FEW} streams, median", "the same, of 99 in 100"]
+    rows = [f"processor time per frame, {MANY} streams", f"a frame's time on its way, {FEW} streams, median", "the same, of 99 in 100"]
     for number, what in enumerate(rows):
         plain, aside = (statistics.median(result[number] for result in results[kind]) for kind in ("plain", "aside"))
         print(f"| {name}: {what} | {plain:.1f} | {aside:.1f} | {aside / plain:.2f} times |")

@@ -1,6 +1,6 @@
-"""Starts a host (envoy or nginx) on a free port, with the configuration of its folder: for tests, for figures, and as a program, which
-says on standard error where it listens, and ends with its standard input: start.py HOST FOLDER UPSTREAM, where the folder has what
-scripts/test-hosts installs."""
+"""Starts a host (envoy or nginx) on a free port, with the configuration of its folder. Tests and figures import it. As a program
+(start.py HOST FOLDER UPSTREAM), it writes its address to standard error and ends when standard input ends; FOLDER has the files
+that scripts/test-hosts installs."""
 
 import os
 import re
@@ -21,7 +21,13 @@ def free_port():
 
 
 class Host:
-    """A running host."""
+    """A running host, with `text` as its configuration."""
+
+    def restart(self, old, new):
+        assert old in self.text, old
+        self.process.terminate()
+        self.process.wait()
+        self.process = self.start(self.text.replace(old, new))
 
     def stop(self):
         self.process.terminate()
@@ -31,6 +37,8 @@ class Host:
 
 class Nginx(Host):
     takes_trailers = False
+    # The setting of the dialect, and how another one follows it.
+    setting, more = 'dialect = "qwen3"', ', comments = "{}"'
 
     def __init__(self, folder, upstream, is_plain=False):
         self.port = free_port()
@@ -53,12 +61,16 @@ class Nginx(Host):
         text = f"pid {self.folder}/pid;\nerror_log {self.folder}/error.log;\n" + ("user root;\n" if os.getuid() == 0 else "") + text
         if is_plain:
             text = re.sub(r" *(header_filter|body_filter|init)_by_lua_block .*\n", "", text)
-        with open(f"{self.folder}/nginx.conf", "w") as file:
-            file.write(text)
+        self.text = text
         libraries = f"{root}/usr/lib/x86_64-linux-gnu:{root}/lib/x86_64-linux-gnu"
         self.command = [f"{root}/usr/sbin/nginx", "-p", self.folder, "-c", f"{self.folder}/nginx.conf", "-e", f"{self.folder}/error.log"]
         self.environment = {**os.environ, "LD_LIBRARY_PATH": libraries}
-        self.process = subprocess.Popen([*self.command, "-g", "daemon off;"], env=self.environment)
+        self.process = self.start(text)
+
+    def start(self, text):
+        with open(f"{self.folder}/nginx.conf", "w") as file:
+            file.write(text)
+        return subprocess.Popen([*self.command, "-g", "daemon off;"], env=self.environment)
 
     def reload(self):
         subprocess.run([*self.command, "-s", "reload"], env=self.environment, check=True)
@@ -70,6 +82,7 @@ class Nginx(Host):
 
 class Envoy(Host):
     takes_trailers = True
+    setting, more = "dialect=qwen3 ", "comments={} "
 
     def __init__(self, folder, upstream, is_plain=False):
         self.port = free_port()
@@ -97,11 +110,6 @@ class Envoy(Host):
         self.log_file = open(f"{self.folder}/log", "w+")
         command = [self.program, "-c", path, "--concurrency", "1", "--disable-hot-restart", "--base-id", "77", "-l", "warning"]
         return subprocess.Popen(command, env=self.environment, stderr=self.log_file, stdout=self.log_file)
-
-    def restart(self, old, new):
-        self.process.terminate()
-        self.process.wait()
-        self.process = self.start(self.text.replace(old, new))
 
     def log(self):
         self.log_file.flush()

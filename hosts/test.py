@@ -1,5 +1,6 @@
-"""Tests a host (envoy or nginx) with the rewriter inside it: recordings to the byte, servers that die, clients that leave, and what
-passes. scripts/test-hosts installs what it needs and runs it: test.py HOST FOLDER, where the folder has the installed parts."""
+"""Tests a host (envoy or nginx) with the rewriter inside it: recordings to the byte, servers that die, clients that leave, and
+answers that pass unchanged. scripts/test-hosts installs what it needs and runs it: test.py HOST FOLDER, where the folder has the
+installed parts."""
 
 import glob
 import json
@@ -40,7 +41,7 @@ def head_of(stream):
 
 
 def read_chunked(stream):
-    """Returns a chunked body, and whether its end came."""
+    """Returns a chunked body, and whether it is complete."""
     body = b""
     while True:
         line = stream.readline()
@@ -122,6 +123,9 @@ class Server:
                 chunk(event(b"<think>x</think>y"))
                 time.sleep(0.1)
             connection.sendall(b"0\r\n\r\n")
+        elif what[0] == "quiet":
+            chunk(event(b"a") + b": still here\n\n" + event(b"b") + b"data: [DONE]\n\n")
+            connection.sendall(b"0\r\n\r\n")
         elif what[0] == "trailers":
             chunk(event(b"a") + (event(b"b <thi") if what[1] == "held" else b"data: [DONE]\n\n"))
             connection.sendall(b"0\r\nx-sum: 1\r\n\r\n")
@@ -129,7 +133,7 @@ class Server:
 
 
 def ask(port, path, do, lines="", body="{}"):
-    """Returns the head and the body of an answer, and whether it ended."""
+    """Returns the head and the body of an answer, and whether it is complete."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
         request = f"POST {path} HTTP/1.1\r\nhost: me\r\nx-do: {do}\r\naccept-encoding: gzip\r\n{lines}content-length: {len(body)}\r\n\r\n"
         connection.sendall((request + body).encode())
@@ -206,7 +210,7 @@ def main(name, folder):
         check("another path passes", body == b"hello" and answer[1]["etag"] == ['"1"'])
 
         answer, body, whole = ask(host.port, CHAT, "die")
-        # Held text is lost there: neither host asks a filter again.
+        # Held text is lost: neither host calls a filter again.
         check("a server that dies: the answer breaks off", not whole and said(body).startswith("|ab"))
 
         with socket.create_connection(("127.0.0.1", host.port)) as connection:
@@ -222,6 +226,12 @@ def main(name, folder):
             host.reload()
             thread.join()
             check("a reload in mid-stream", result[0][2] and said(result[0][1]) == "x" * 20 + "|" + "y" * 20)
+        for comments, events in (("keep", 2), ("drop", 2), ("chunk", 3)):
+            host.restart(host.setting, host.setting + host.more.format(comments))
+            wait_for(host)
+            _, body, _ = ask(host.port, CHAT, "quiet")
+            right = said(body) == "|ab" and body.count(b"data: {") == events and (b": still here" in body) == (comments == "keep")
+            check(f"comments: {comments}", right)
         if host.takes_trailers:
             answer, body, whole = ask(host.port, CHAT, "trailers whole")
             check("trailers pass", said(body) == "|a" and body.endswith(b"data: [DONE]\n\n"))

@@ -41,7 +41,7 @@
  *     }
  *
  * This header, in order of use: versions; statuses and errors; the opaque types; simple calls; dialects; scanners, with
- * events; call writers; rewriters of event streams; and at the end what authors of bindings need.
+ * events; answers; rewriters of event streams; and at the end what authors of bindings need.
  *
  * Promises. Chunking does not matter: the joined text of each channel, the spans and the attributes are the same for every
  * way to cut a stream. Every byte is in exactly one event, in order. Only bytes that could still become part of a marker,
@@ -63,13 +63,13 @@
  * callback are valid until it returns; other memory that a scanner owns is valid as long as its description says.
  * Pointers to bytes and arrays are never NULL in what the library fills: if there are none, the length or count is 0,
  * and nothing may be read there. Feeding a scanner allocates nothing, except for headers, for tags with attributes, for
- * the first tokens, and for thoughts if it collects them. If memory runs out while a scanner, call writer or rewriter
+ * the first tokens, and for thoughts if it collects them. If memory runs out while a scanner, answer or rewriter
  * is made or fed, that is a status; while dialects are found and loaded, and while a request's tools are read, it ends
  * the process.
  *
  * Threads. Dialects never change: any number of threads may use one at the same time. A scanner may be used by one thread
  * at a time, not always the same one; two scanners share nothing that changes. Each section says this for its functions,
- * and each function that is an exception says so. Where two threads call with one call writer, rewriter, registry or tool
+ * and each function that is an exception says so. Where two threads call with one answer, rewriter, registry or tool
  * stream at once, one gets `ASIDE_ERROR_BUSY`, always; with one scanner, only where that costs nothing: do not rely on it.
  * A pointer that a call has returned into such an object is valid until the next call, whichever thread makes it; and no
  * object may be freed while another thread is about to use it. Messages are kept for each thread. After `fork()`, the
@@ -108,21 +108,21 @@ extern "C" {
 #define ASIDE_ABI_VERSION 1
 
 /**
- * Returns the version of the library that runs, "MAJOR.MINOR.PATCH" with a NUL at its end, never freed.
+ * Returns the version of the loaded library, "MAJOR.MINOR.PATCH" with a NUL at its end, valid as long as the library.
  * `ASIDE_VERSION` is the version of this header.
  */
 const char *aside_version(void);
 
 /**
  * Returns the version of the library's binary interface. A program fits the library if the version is `ASIDE_ABI_VERSION`:
- * the version grows only when a part of the interface changes that was there before.
+ * the version grows only when an existing part of the interface changes.
  */
 uint32_t aside_abi_version(void);
 
 /**
- * Does nothing; its name carries the version. A program that calls it, as `ASIDE_VERSION_SYMBOL`, does not link with a
- * library that is older than this header, because such a library has no function of that name. `aside.hpp` calls it.
- * Later libraries with the same binary interface keep it.
+ * Does nothing; its name contains the version. A program that calls it, as `ASIDE_VERSION_SYMBOL`, does not link with a library
+ * that is older than this header, because such a library has no function of that name. `aside.hpp` calls it. Later libraries with
+ * the same binary interface keep it.
  */
 void aside_version_0_1_0(void);
 
@@ -138,7 +138,7 @@ enum {
     ASIDE_OK = 0,
     /**
      * A pause: the callback returned non-zero. The event that it was called with counts as delivered.
-     * `aside_scanner_consumed()` bytes of the buffer are done; the next call continues after them.
+     * `aside_scanner_consumed()` bytes of the buffer are consumed; the next call continues after them.
      */
     ASIDE_STOPPED = 1,
     /**
@@ -165,10 +165,10 @@ enum {
     ASIDE_ERROR_DIALECT = -1004,
     /** An option has a value that it cannot have, or that the dialect does not support. */
     ASIDE_ERROR_OPTION = -1005,
-    /** A `size` field, an `event_size` or a `capacity` cannot be right. */
+    /** A `size` field, an `event_size` or a `capacity` has an impossible value. */
     ASIDE_ERROR_SIZE = -1006,
     /**
-     * The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own
+     * The scanner, answer, rewriter, registry, compressor or stream is in use: it was called from its own
      * callback, or, as far as that can be detected, from two threads at the same time where that is not allowed.
      * Nothing has changed.
      */
@@ -181,10 +181,10 @@ enum {
     ASIDE_ERROR_ORDER = -1008,
     /**
      * Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
-     * `aside_rewriter_reset()`, a call writer until `aside_call_writer_reset()`.
+     * `aside_rewriter_reset()`, an answer until `aside_answer_reset()`.
      */
     ASIDE_ERROR_MEMORY = -1009,
-    /** An index is not below the count. */
+    /** An index is not below the count, or a channel does not exist. */
     ASIDE_ERROR_RANGE = -1010,
     /**
      * A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A
@@ -215,10 +215,10 @@ typedef int32_t aside_status;
  * has failed. It has at most 2,047 bytes: a longer one is cut and ends in `…`. Success does not change it. Valid until
  * the next failure in this thread.
  *
- * If a function fails because a handle is NULL, and the failure before it is the reason why there is no handle (a
- * misspelled dialect, say), the message of that failure stays. The status becomes `ASIDE_ERROR_NULL`.
+ * If a function fails because a handle is NULL, and the failure before it is the reason why there is no handle (such as a
+ * misspelled dialect), the message of that failure stays. The status becomes `ASIDE_ERROR_NULL`.
  *
- * Memory: no message allocates any.
+ * Memory: no message needs an allocation.
  */
 const char *aside_last_error(void);
 
@@ -228,7 +228,9 @@ const char *aside_last_error(void);
  */
 aside_status aside_last_status(void);
 
-/** Returns the general sentence of a status, for any number: with a NUL at its end, never NULL, never freed. */
+/**
+ * Returns the general sentence of a status, for any number: with a NUL at its end, never NULL, valid as long as the library.
+ */
 const char *aside_status_text(aside_status status);
 
 /* ========================================================================== *
@@ -244,8 +246,10 @@ typedef struct aside_dialect aside_dialect;
 /** The state of one stream. From `aside_scanner_new()`; freed by `aside_scanner_free()`. */
 typedef struct aside_scanner aside_scanner;
 
-/** The state of one stream's tool calls. From `aside_call_writer_new()`; freed by `aside_call_writer_free()`. */
-typedef struct aside_call_writer aside_call_writer;
+/**
+ * A model's answer that is being read: a text in, its parts out. From `aside_answer_new()`; freed by `aside_answer_free()`.
+ */
+typedef struct aside_answer aside_answer;
 
 /** The state of one event stream that is rewritten. From `aside_rewriter_new()`; freed by `aside_rewriter_free()`. */
 typedef struct aside_rewriter aside_rewriter;
@@ -288,8 +292,8 @@ void aside_free(void *memory);
  * none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message names the nearest ones), if `name` is NULL, or
  * if there is no memory for the handle (`ASIDE_ERROR_MEMORY`).
  *
- * Memory: the first call for a dialect loads it; if memory runs out while it is loaded, the process ends. A dialect
- * that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
+ * Memory: the first call for a dialect loads it; if memory runs out while it is loaded, the process ends. A dialect that
+ * `aside_dialect_preload()` has loaded needs no memory, and neither does an unknown name.
  */
 const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
 
@@ -298,16 +302,16 @@ const struct aside_dialect *aside_dialect_find(const char *name, size_t len);
  * file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`, `openai/gpt-oss-120b:free`). `model`
  * has `len` bytes and needs no NUL.
  *
- * Returns the same as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
- * the other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that
- * are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and
- * no thinking, the dialect of the calls is found.
+ * Returns the same as `aside_dialect_find()`. If the start of this model differs from the dialect's own, because its prompt opens
+ * the thinking or does not, this handle differs from the one that `aside_dialect_find()` returns: scanners that are made from it
+ * have the model's start. `aside_dialect_start()` returns that start. For a model that writes tool calls and no thinking, the
+ * dialect of the calls is found.
  *
  * Returns NULL if no dialect is known for the model, or several fit equally well (`aside_last_status()` is
  * `ASIDE_ERROR_UNKNOWN`). The message then names the dialects that fit, or the nearest known models with their dialects,
  * or says that the model is known to write no thinking in its text, and no dialect of its calls is known.
  *
- * Memory: as for `aside_dialect_find()`.
+ * Memory: the same as for `aside_dialect_find()`.
  */
 const struct aside_dialect *aside_dialect_find_for_model(const char *model, size_t len);
 
@@ -327,13 +331,13 @@ typedef struct aside_join_call {
     struct aside_bytes name;
     /** The arguments: a JSON object. */
     struct aside_bytes arguments;
-    /** The call's id, which is written where the dialect has a place for one. `at` is NULL: none. */
+    /** The call's id, which is written if the dialect has a place for one. `at` is NULL: no id. */
     struct aside_bytes id;
 } aside_join_call;
 
 /** The start of a stream: the values of `aside_start`. */
 enum {
-    /** As the dialect says. */
+    /** The dialect decides. */
     ASIDE_START_DEFAULT = 0,
     /** No span is open. */
     ASIDE_START_CONTENT = 1,
@@ -346,8 +350,8 @@ enum {
     /** The stream begins inside a channel header, of a dialect that has headers. */
     ASIDE_START_HEADER = 5,
     /**
-     * For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a
-     * grammar makes a model write them (`"tool_choice": "required"`).
+     * For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, for a model
+     * that a grammar makes write such a list (`"tool_choice": "required"`).
      */
     ASIDE_START_CALLS = 6,
 };
@@ -371,7 +375,8 @@ typedef struct aside_join_options {
     /** `sizeof(aside_join_options)` of the caller's header. */
     size_t size;
     /**
-     * The thinking; any bytes are allowed. Without thinking no block for it is written, unless the text starts inside one.
+     * The thinking; any bytes are allowed. Without thinking, no thinking block is written, unless the text starts inside
+     * one.
      */
     struct aside_bytes thinking;
     /** The content; any bytes are allowed. */
@@ -390,8 +395,8 @@ typedef struct aside_join_options {
     aside_start start;
     /**
      * The treatment of a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
-     * `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough,
-     * U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a line end.
+     * `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, like `aside_escape()`. If that is not enough, U+200B is
+     * put before and after the part; in thinking in a code fence, lines that look like fences are broken, and a line end is added.
      * The text then splits back into the escaped parts.
      */
     aside_markers markers;
@@ -399,9 +404,9 @@ typedef struct aside_join_options {
 
 /**
  * Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text
- * splits back into the same bytes. A scanner with `options.calls` reads the calls back as they are; types are not in the
- * text of all dialects, so a call writer that has the tools makes the same arguments. Calls are never escaped: where a
- * value holds the text that ends it, no text means the call.
+ * splits back into the same bytes. A scanner with `options.calls` reads the same calls back. Not every dialect writes the types of
+ * values, so an answer needs the tools to make the same arguments. Calls are never escaped: if a value contains the text that
+ * ends it, the call cannot be written.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
  * `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and its part
@@ -415,11 +420,11 @@ char *aside_join(const struct aside_dialect *dialect, const struct aside_join_op
 /**
  * Returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt: U+200B (zero width
  * space, 3 bytes) follows the first character of each marker, turn markers included, and the text looks the same. A marker
- * that counts only at the first byte of a stream has U+200B before it, if the text begins with that marker. A text that was
- * escaped is not changed again. `text` has `len` bytes; any bytes are allowed.
+ * that counts only at the first byte of a stream has U+200B before it, if the text begins with that marker. Escaping a text again
+ * does not change it. `text` has `len` bytes; any bytes are allowed.
  *
- * Escape a text as a whole: a marker whose halves are in two texts is found in neither. The host must remove special tokens
- * that the dialect does not name.
+ * Escape a text as a whole: a marker that is split over two texts is not found. The host must remove special tokens that the
+ * dialect does not name.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
  * `aside_last_status()` is then `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single
@@ -464,18 +469,20 @@ typedef struct aside_template_match {
  * and the framing around them. The template is read, never rendered. `text` has `len` bytes and needs no NUL. `found` may
  * be NULL.
  *
- * Returns the dialect, as `aside_dialect_find()`; `found->start` is then where generation starts after the template's
- * generation prompt, with the branches that are taken by default. If several dialects fit that differ in nothing that the
- * template has, the first by name is found.
+ * Returns the dialect, like `aside_dialect_find()`; `found->start` is then where generation starts after the template's generation
+ * prompt, with the branches that are taken by default. If several dialects fit whose differences do not concern the template, the
+ * first by name is found.
  *
  * NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
  * distinguish them: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
- * markers of none, or one that the nearest dialect lacks: the message names both. `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
- * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
+ * markers of no dialect, or a marker that the nearest dialect lacks: the message names the marker and the dialect.
+ * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`. `*found` is not
+ * written after these.
  *
  * The results for the last 64 templates of up to 64 KiB are cached, so that a host may ask with each request.
  *
- * Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
+ * Memory: if it runs out, the status is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects: then the process
+ * ends.
  */
 const struct aside_dialect *aside_dialect_find_for_template(const char *text,
                                                             size_t len,
@@ -494,8 +501,8 @@ const struct aside_dialect *aside_dialect_find_for_template(const char *text,
 struct aside_dialect *aside_dialect_load(const char *toml, size_t len);
 
 /**
- * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it remain usable: they keep what they need. Does
- * nothing for NULL and for built-in dialects.
+ * Frees a dialect from `aside_dialect_load()`. Scanners that were made from it remain usable. Does nothing for NULL and for
+ * built-in dialects.
  *
  * Threads: no other thread may be using this handle.
  */
@@ -510,8 +517,8 @@ void aside_dialect_free(struct aside_dialect *dialect);
  * message names the nearest ones; `ASIDE_ERROR_MEMORY` if there is no memory for a handle; `ASIDE_ERROR_NULL`,
  * `ASIDE_ERROR_LENGTH`.
  *
- * Memory: all built-in dialects take some 20 MB, and half a second to load; if memory runs out while they are loaded,
- * the process ends.
+ * Memory: all built-in dialects need about 20 MB, and half a second to load; if memory runs out while they are loaded, the process
+ * ends.
  */
 aside_status aside_dialect_preload(const char *names, size_t len);
 
@@ -519,14 +526,14 @@ aside_status aside_dialect_preload(const char *names, size_t len);
  * Returns the name of a dialect, UTF-8, with a NUL at its end. `*len` becomes its length without the NUL; `len` may be
  * NULL.
  *
- * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL.
+ * The memory belongs to the dialect and is valid as long as the dialect. NULL if `dialect` is NULL.
  */
 const char *aside_dialect_name(const struct aside_dialect *dialect, size_t *len);
 
 /**
- * Returns the start of a stream of this dialect if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
- * `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
- * `ASIDE_START_DEFAULT` if `dialect` is NULL.
+ * Returns the start of a stream of this dialect if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`, as a different
+ * `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model. `ASIDE_START_DEFAULT`
+ * if `dialect` is NULL.
  */
 aside_start aside_dialect_start(const struct aside_dialect *dialect);
 
@@ -538,8 +545,8 @@ size_t aside_dialect_max_hold(const struct aside_dialect *dialect);
  * header has in the file, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length without the NUL;
  * `len` may be NULL.
  *
- * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
- * rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
+ * The memory belongs to the dialect and is valid as long as the dialect. NULL if `dialect` is NULL, or if there is no such rule
+ * (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
  */
 const char *aside_dialect_family(const struct aside_dialect *dialect, uint32_t rule, size_t *len);
 
@@ -548,8 +555,8 @@ const char *aside_dialect_family(const struct aside_dialect *dialect, uint32_t r
  * tag's name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
  * with a NUL at its end. `*len` becomes its length without the NUL; `len` may be NULL.
  *
- * The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
- * rule or tag (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
+ * The memory belongs to the dialect and is valid as long as the dialect. NULL if `dialect` is NULL, or if there is no such rule or
+ * tag (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
  */
 const char *aside_dialect_opener(const struct aside_dialect *dialect, uint32_t rule, uint32_t tag, size_t *len);
 
@@ -557,7 +564,7 @@ const char *aside_dialect_opener(const struct aside_dialect *dialect, uint32_t r
  * Returns the name of the built-in dialect number `index`, in sorted order, from 0: UTF-8 with a NUL at its end.
  * `*len` becomes its length without the NUL; `len` may be NULL.
  *
- * The memory lives as long as the library. NULL past the last one: the list ends there, and nothing has failed.
+ * The memory lives as long as the library. NULL past the last name, which is not a failure.
  */
 const char *aside_dialect_name_at(size_t index, size_t *len);
 
@@ -569,13 +576,13 @@ const char *aside_dialect_name_at(size_t index, size_t *len);
 
 /** The treatment of a tool call that begins inside the thinking: the values of `aside_calls_in_thinking`. */
 enum {
-    /** As the dialect says: the call ends the thinking, interrupts it, or is text of it. */
+    /** The dialect decides whether the call ends the thinking, interrupts it, or is text of it. */
     ASIDE_CALLS_IN_THINKING_DIALECT = 0,
     /** Every tool opener in the thinking is text. */
     ASIDE_CALLS_IN_THINKING_NEVER = 1,
     /**
-     * As the dialect says, and a rewriter reports a call at once. Otherwise a rewriter waits until it is clear whether the
-     * call is meant: text after the call shows that the call is part of the thinking.
+     * The dialect decides, and a rewriter reports a call at once. Otherwise a rewriter waits until it is clear whether the
+     * model means the call: text after the call shows that the call is part of the thinking.
      */
     ASIDE_CALLS_IN_THINKING_ALWAYS = 2,
 };
@@ -585,7 +592,7 @@ typedef uint32_t aside_calls_in_thinking;
 
 /** The treatment of a closer of the thinking without an opener, after content: the values of `aside_stray_close`. */
 enum {
-    /** As the dialect says. */
+    /** The dialect decides. */
     ASIDE_STRAY_CLOSE_DIALECT = 0,
     /**
      * A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does
@@ -593,7 +600,7 @@ enum {
      */
     ASIDE_STRAY_CLOSE_TEXT = 1,
     /**
-     * The closer alone is removed, and the text on both sides of it stays content: for a host whose prompt has ended the
+     * Only the closer is removed, and the text on both sides of it stays content: for a host whose prompt has ended the
      * thinking.
      */
     ASIDE_STRAY_CLOSE_DROP = 2,
@@ -654,7 +661,7 @@ typedef struct aside_scanner_options {
      * a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
      */
     uint64_t collect;
-    /** The limit of the thinking, beyond which there is an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1. */
+    /** The limit of the thinking, beyond which an `ASIDE_KIND_BUDGET` event is reported. 0 if `has_budget` is not 1. */
     uint64_t budget;
     /** 1: there is a budget. */
     uint32_t has_budget;
@@ -705,9 +712,9 @@ void aside_scanner_free(struct aside_scanner *scanner);
  * scanner.
  *
  * `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
- * only. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that
- * counts only if a call comes after it. `*start` is then the span around it, and if the stream decides that the
- * opener counts, the first event opens its span.
+ * only. An undecided marker at the prompt's end opens no span: an incomplete marker, or an opener of a tool call that counts only
+ * if a call follows. `*start` is then the span around the marker, and if the stream decides that the opener counts, the first
+ * event opens its span.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
  * has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -720,16 +727,16 @@ aside_status aside_scanner_start_from_prompt(struct aside_scanner *scanner,
                                              aside_start *start);
 
 /**
- * Writes the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
+ * Writes the start of the current stream, or of the next one, which the prompt, the options or else the dialect determine.
  * `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if the dialect only guesses that its models start in the
- * thinking, and neither a prompt nor the options have confirmed the guess; otherwise 0. `start` and `is_guessed` may be NULL.
- * They are written on success only.
+ * thinking, and neither a prompt nor the options have confirmed the guess; otherwise 0. `start` and `is_guessed` may be NULL. They
+ * are written on success only.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_scanner_start(const struct aside_scanner *scanner, aside_start *start, uint32_t *is_guessed);
 
-/** The reason why a stream ends, as far as its host knows: the values of `aside_end_reason`. */
+/** The reason why a stream ends, as far as its host knows it: the values of `aside_end_reason`. */
 enum {
     /** Not known. */
     ASIDE_END_REASON_UNKNOWN = 0,
@@ -745,8 +752,8 @@ typedef uint32_t aside_end_reason;
 /**
  * Sets the reason why the stream ends. Call it before the stream is finished: finishing clears the reason, as a reset does.
  *
- * The reason matters for a stream that was guessed to start in the thinking (`aside_scanner_start()`). If an answer ended and
- * nothing in it has closed that thinking or written its opener, the thinking was the answer: finishing then reports
+ * The reason matters if the stream was only guessed to start in the thinking (`aside_scanner_start()`). If the model ended its
+ * answer, and the text has neither a closer nor an opener of the thinking, the thinking was the answer: finishing then reports
  * `ASIDE_KIND_RECLASSIFY` with the channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has
@@ -843,8 +850,8 @@ enum {
     /** The text of a tool call broke its grammar. No span ends with this cause. */
     ASIDE_CAUSE_MALFORMED = 4,
     /**
-     * The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends
-     * with this cause, and no delta of a call writer has it.
+     * The answer ended by itself inside a tool call, as the host has reported with `aside_scanner_end_reason()`. No span ends
+     * with this cause, and no part of an answer has it.
      */
     ASIDE_CAUSE_ENDED = 5,
 };
@@ -864,67 +871,69 @@ typedef struct aside_event {
     /** For `ASIDE_KIND_CLOSE` and `ASIDE_KIND_CALL_END`, why the span or the call ended; otherwise 0. */
     aside_cause cause;
     /**
-     * For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, which `[[span]]` of the dialect's file, from 0; the number of spans means a
-     * header.
+     * For `ASIDE_KIND_OPEN` and `ASIDE_KIND_CALL`, the index of the `[[span]]` in the dialect's file, from 0; an index equal to
+     * the number of spans means a header.
      */
     uint32_t rule;
-    /** Where the bytes are in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, where the marker is. */
+    /**
+     * The offset of the bytes in the stream, whose first byte has offset 0. For `ASIDE_KIND_ATTRIBUTE`, the offset of the
+     * marker.
+     */
     uint64_t offset;
     /** The number of bytes. For `ASIDE_KIND_ATTRIBUTE`, 0. */
     uint64_t len;
     /**
-     * For `ASIDE_KIND_OPEN`, which of the span's opening literals or names, from 0: `aside_dialect_opener()` returns it. For
-     * `ASIDE_KIND_CALL`, which of the span's tables, from 0. For `ASIDE_KIND_CALL_VALUE_END`, 1 if the value ended without its
-     * closer or with a misspelt one; for `ASIDE_KIND_CALL_END`, 1 if a value of the call did. Otherwise 0.
+     * For `ASIDE_KIND_OPEN`, the index of the span's opening literal or name, from 0: `aside_dialect_opener()` returns the words.
+     * For `ASIDE_KIND_CALL`, the index of the span's table, from 0. For `ASIDE_KIND_CALL_VALUE_END`, 1 if the value ended without
+     * its closer or with a misspelt one; for `ASIDE_KIND_CALL_END`, 1 if a value of the call did. Otherwise 0.
      */
     uint32_t tag;
     /**
-     * In an event array: for `ASIDE_KIND_ATTRIBUTE`, and for an `ASIDE_KIND_CALL_NAME` that has `value_len`, where the name
-     * begins in `aside_event_array.attributes`. Otherwise 0.
+     * In an event array: for `ASIDE_KIND_ATTRIBUTE`, and for an `ASIDE_KIND_CALL_NAME` that has `value_len`, the offset of the
+     * name in `aside_event_array.attributes`. Otherwise 0.
      */
     uint32_t text_at;
     /** For `ASIDE_KIND_ATTRIBUTE`, the length of its name. */
     uint32_t name_len;
     /**
-     * For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an
-     * `ASIDE_KIND_CALL_NAME` that is the value of a header's field, its length.
+     * For `ASIDE_KIND_ATTRIBUTE`, the length of its decoded value, which follows the name directly. For an `ASIDE_KIND_CALL_NAME`
+     * that is the value of a header's field, the length of that value.
      */
     uint32_t value_len;
-    /** For `ASIDE_KIND_ATTRIBUTE`, where the name is in the marker, counted from the marker's first byte. */
+    /** For `ASIDE_KIND_ATTRIBUTE`, the offset of the name in the marker. */
     uint32_t raw_name_at;
     /** The length of the name in the marker; 0 if the marker does not write the name. */
     uint32_t raw_name_len;
-    /** For `ASIDE_KIND_ATTRIBUTE`, where the value is in the marker, not decoded, counted from the marker's first byte. */
+    /** For `ASIDE_KIND_ATTRIBUTE`, the offset of the undecoded value in the marker. */
     uint32_t raw_value_at;
-    /** The length of the value in the marker. */
+    /** The length of the undecoded value in the marker. */
     uint32_t raw_value_len;
     /** For `ASIDE_KIND_CALL` and `ASIDE_KIND_CALL_END`, the number of the call in the stream, from 0. Otherwise 0. */
     uint32_t call;
     /**
-     * The number of tokens that begin inside the event's bytes, of those that were fed with `aside_scanner_feed_tokens()`. A token
-     * that begins in one event and ends in another belongs to the first, so that each token with bytes is in exactly one event.
-     * Bytes that were fed without tokens have none.
+     * The number of tokens of `aside_scanner_feed_tokens()` that begin inside the event's bytes. A token that begins in one event
+     * and ends in another belongs to the first, so that each token with bytes is in exactly one event. In bytes that were fed
+     * without tokens, no token begins.
      */
     uint32_t tokens;
     /**
-     * The number of tokens of the stream that begin before the event: the next event has `first_token + tokens`. For
-     * `ASIDE_KIND_ATTRIBUTE`, those of its marker are among them.
+     * The number of tokens of the stream that begin before the event: for the next event it is `first_token + tokens`. For
+     * `ASIDE_KIND_ATTRIBUTE`, the tokens of its marker are included.
      */
     uint64_t first_token;
 } aside_event;
 
 /**
- * Called for each event. `user` is the argument of the feeding function. `bytes` has `event->len` bytes, except for
- * `ASIDE_KIND_ATTRIBUTE`: there it has the name and, directly after it, the decoded value, `event->name_len` and
- * `event->value_len` bytes; and for an `ASIDE_KIND_CALL_NAME` with `event->value_len`: there it has the name. It
- * is never NULL and has no NUL at its end. `event` and `bytes` are valid until the callback returns; copy anything that is
- * needed longer.
+ * Called for each event. `user` is the argument of the feeding function. `bytes` has `event->len` bytes, with two exceptions: for
+ * `ASIDE_KIND_ATTRIBUTE`, it has the name and, directly after it, the decoded value, `event->name_len` and `event->value_len`
+ * bytes; for an `ASIDE_KIND_CALL_NAME` with `event->value_len`, it has the name. It is never NULL and has no NUL at its end.
+ * `event` and `bytes` are valid until the callback returns; copy anything that is needed longer.
  *
  * Return 0 to continue; non-zero pauses: the feeding function returns `ASIDE_STOPPED`.
  *
- * The callback runs in the thread that feeds. It may use other scanners and any dialect; every function that is given
- * the scanner that is feeding returns `ASIDE_ERROR_BUSY` and does nothing. No C++ exception and no `longjmp` may leave
- * it: catch the exception, return 1, and throw it again after the call. Nor may its thread end in it.
+ * The callback runs in the thread that feeds. It may use other scanners and any dialect; a function that is called with the
+ * feeding scanner returns `ASIDE_ERROR_BUSY` and does nothing. No C++ exception and no `longjmp` may leave the callback: catch the
+ * exception, return 1, and throw it again after the call. The thread must not end inside the callback.
  */
 typedef int32_t (*aside_event_fn)(void *user, const struct aside_event *event, const char *bytes);
 
@@ -934,15 +943,15 @@ typedef int32_t (*aside_event_fn)(void *user, const struct aside_event *event, c
 
 /**
  * Feeds the next `len` bytes of the stream, cut anywhere, and calls `callback` for each event that they complete.
- * `buf` may be NULL if `len` is 0; such a call delivers only events that are pending after a pause. `buf` must not
- * change during the call and is not used after it; it must not be memory of the scanner.
+ * `buf` may be NULL if `len` is 0; such a call delivers only the pending events of a pause. `buf` must not change during the call
+ * and is not used after it; it must not be memory of the scanner.
  *
- * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed the rest, from `buf +
- * aside_scanner_consumed(scanner)` on, and pending events come first. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+ * Returns `ASIDE_OK`: all of `buf` is consumed. `ASIDE_STOPPED`: the callback paused; feed the rest, from `buf +
+ * aside_scanner_consumed(scanner)` on. Pending events are then delivered first. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
  * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the
  * scanner stays in error).
  *
- * Memory: none is allocated, except for collecting, headers, and tags with attributes.
+ * Memory: nothing is allocated, except for collected thoughts, headers, and tags with attributes.
  */
 aside_status aside_scanner_feed(struct aside_scanner *scanner,
                                 const char *buf,
@@ -960,18 +969,18 @@ aside_status aside_scanner_feed(struct aside_scanner *scanner,
 aside_status aside_scanner_finish(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
- * Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. It is for a host
- * that must show everything now. If a part of a marker was flushed, the rest of the marker is text too.
+ * Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. Use it if the host
+ * must show everything now. If a part of a marker was flushed, the rest of the marker is text too.
  *
  * Returns the same as `aside_scanner_feed()`.
  */
 aside_status aside_scanner_flush(struct aside_scanner *scanner, aside_event_fn callback, void *user);
 
 /**
- * Closes the thinking that is open: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`. A tool span
- * whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost span is neither
- * of these, or before the first byte if a prompt has opened the span. A closer that comes next, with only blanks before it, is
- * removed, except for a fence's closer, which is text. It is for a host that ends thinking which has become too long.
+ * Closes the open thinking: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`. A tool span whose calls
+ * the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost span is neither of these, or
+ * before the first byte if a prompt has opened the span. A closer that follows, with only blanks before it, is removed, except for
+ * a fence's closer, which is text. Use it to end thinking that has become too long.
  *
  * Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
  * the close has not been delivered.
@@ -987,13 +996,13 @@ typedef struct aside_token {
 } aside_token;
 
 /**
- * Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` tokens, and their lengths add up
- * to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
- * typed as ordinary text stays text; `first_token` and `tokens` of each event say which tokens begin in it, and
- * `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
+ * Feeds bytes whose tokens are known, like `aside_scanner_feed()`: `tokens` has `count` tokens, and their lengths add up to `len`.
+ * Markers that a dialect calls special then count only if a special token begins them, so that a marker typed as ordinary text
+ * stays text; `first_token` and `tokens` of each event say which tokens begin in it, and `aside_scanner_counts()` counts the
+ * tokens of each channel. Feeds with and without tokens may be mixed.
  *
  * Returns the same as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed
- * then. After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not completely done, the first
+ * then. After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not completely consumed, the first
  * of them with its remaining length.
  *
  * Memory: the first such call allocates the memory that it needs.
@@ -1030,11 +1039,11 @@ aside_status aside_scanner_reset(struct aside_scanner *scanner);
 struct aside_scanner *aside_scanner_clone(const struct aside_scanner *scanner);
 
 /**
- * Returns the number of bytes of the last feed's buffer that are done. Returns 0 and sets a message for NULL, inside a callback of
- * the same scanner, and after `ASIDE_ERROR_PANIC`.
+ * Returns the number of bytes of the last feed's buffer that are consumed. Returns 0 and sets a message for NULL, inside a
+ * callback of the same scanner, and after `ASIDE_ERROR_PANIC`.
  *
  * After a pause the rest of the buffer need not be fed: the stream then continues as if the buffer had ended after the
- * consumed bytes. Delivered events are final, even if the rest of the buffer has decided them.
+ * consumed bytes. Delivered events are final, even if bytes in the rest of the buffer decided them.
  */
 size_t aside_scanner_consumed(const struct aside_scanner *scanner);
 
@@ -1063,23 +1072,23 @@ typedef struct aside_counts {
     uint64_t characters;
     /** Spans that were opened. */
     uint64_t spans;
-    /** Tokens whose first byte is text of the channel, of those from `aside_scanner_feed_tokens()`. */
+    /** Tokens of `aside_scanner_feed_tokens()` whose first byte is text of the channel. */
     uint64_t tokens;
     /**
-     * For `ASIDE_CHANNEL_THINKING`, whole thoughts that were lost since the scanner was made or reset, because 1,024 others
-     * had not been taken. 0 for other channels, and without `options.collect`.
+     * For `ASIDE_CHANNEL_THINKING`, the number of whole thoughts that were lost since the scanner was made or reset, because 1,024
+     * earlier ones had not been taken. 0 for other channels, and without `options.collect`.
      */
     uint64_t lost_thoughts;
 } aside_counts;
 
 /**
- * Counts the text of a channel that was reported since the stream began, into `*counts`. After the end of a stream these are
- * the counts of that stream, until another begins. Held bytes count when they are reported. `channel` is an `aside_channel`
- * value. Set `counts->size` to `sizeof(aside_counts)` before the call.
+ * Writes to `*counts` the counts of the text of a channel since the stream began. After the end of a stream, these are the counts
+ * of that stream, until another begins. Held bytes count when they are reported. `channel` is an `aside_channel` value. Set
+ * `counts->size` to `sizeof(aside_counts)` before the call.
  *
  * After a stream the counts show whether the whole answer was thinking: `ASIDE_CHANNEL_THINKING` has bytes,
- * `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or thinking was off although the
- * stream was started in it; a host that knows that thinking was off can show the text as the answer.
+ * `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
+ * thinking although the thinking was off; a host that knows that it was off can show the text as the answer.
  *
  * Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
  * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -1120,12 +1129,12 @@ typedef struct aside_thought {
 
 /**
  * Removes the oldest thought that has ended from a scanner that was made with `options.collect`, and writes it to
- * `*thought`. Set `thought->size` to `sizeof(aside_thought)` before. The texts of `*thought` belong to the scanner;
+ * `*thought`. Set `thought->size` to `sizeof(aside_thought)` before the call. The texts of `*thought` belong to the scanner;
  * `aside_thought` says how long they are valid.
  *
- * Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if no thought is waiting (`*thought` is not written, and the
- * thought that was taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
- * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if no thought is waiting (`*thought` is not written, and the previous
+ * thought is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`,
+ * `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_scanner_take_thought(struct aside_scanner *scanner, struct aside_thought *thought);
 
@@ -1144,21 +1153,21 @@ typedef struct aside_attribute {
 
 /**
  * Fills `*attribute` with an attribute of the thought that `aside_scanner_take_thought()` took last: the one with this
- * `index`, in the order of the marker, from 0. Set `attribute->size` to `sizeof(aside_attribute)` before.
+ * `index`, in the order of the marker, from 0. Set `attribute->size` to `sizeof(aside_attribute)` before the call.
  *
  * Returns `ASIDE_OK` with `*attribute` filled; `ASIDE_ERROR_RANGE` if `index` is not below `attribute_count` of that
  * thought, or if no thought is taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  *
- * Memory: none is allocated.
+ * Memory: nothing is allocated.
  */
 aside_status aside_scanner_thought_attribute(const struct aside_scanner *scanner,
                                              size_t index,
                                              struct aside_attribute *attribute);
 
 /* ========================================================================== *
- * Call writers: tool calls as JSON for a client
+ * Answers: a text in, thinking, content and tool calls out
  *
- * Threads: one at a time for one call writer.
+ * Threads: one at a time for one answer.
  * ========================================================================== */
 
 /** The part of a call that is sent before the call is whole: the values of `aside_not_whole`. */
@@ -1204,158 +1213,319 @@ enum {
 /** An `ASIDE_IMPLIED_END_` value. */
 typedef uint32_t aside_implied_end;
 
-/** Options of `aside_call_writer_new()`. Set all of it to zero, then `size`; later versions may add fields at the end. */
-typedef struct aside_call_writer_options {
-    /** `sizeof(aside_call_writer_options)` of the caller's header. */
-    size_t size;
+/** Whether the thinking is sent: the values of `aside_thinking`. */
+enum {
+    /** The thinking is sent. */
+    ASIDE_THINKING_KEEP = 0,
     /**
-     * The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
-     * or with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
-     * the types of the arguments. `[]`: no call is emitted. `at` is NULL: every call is emitted, and nothing is known of its
-     * arguments.
+     * The thinking is left out, also if a server has split it itself. An answer of thinking alone ends with empty content,
+     * or with its thinking as content if `options.promote_empty` is set.
+     */
+    ASIDE_THINKING_DROP = 1,
+    /**
+     * The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls, and
+     * markers of other channels, are taken out of the text. Thinking that a server has split itself is sent as thinking.
+     */
+    ASIDE_THINKING_INLINE = 2,
+};
+
+/** An `ASIDE_THINKING_` value. */
+typedef uint32_t aside_thinking;
+
+/** Options of `aside_answer_new()`. Set all of it to zero, then `size`; later versions may add fields at the end. */
+typedef struct aside_answer_options {
+    /** `sizeof(aside_answer_options)` of the caller's header. */
+    size_t size;
+    /** The span that is open at the first byte. */
+    aside_start start;
+    /** The treatment of a closer of the thinking without an opener, after content. */
+    aside_stray_close stray_close;
+    /** The treatment of a tool call that begins inside the thinking. */
+    aside_calls_in_thinking calls_in_thinking;
+    /** The reading of a tag that is not the dialect's own at the beginning of the text. */
+    aside_leading_tags leading_tags;
+    /** Whether the thinking is reported. */
+    aside_thinking thinking;
+    /** The part of a call that is reported before the call is whole. At most `max_held` bytes of it are held. */
+    aside_not_whole not_whole;
+    /** The treatment of a call of a tool that is not in `tools`. */
+    aside_unknown_tool unknown_tool;
+    /** Whether the end of a text that has ended by itself (`ASIDE_END_REASON_ENDED`) may end a call. */
+    aside_implied_end implied_end;
+    /**
+     * The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or with
+     * `name` and `input_schema`, as in Anthropic's Messages. Their schemas have the types of the arguments. `[]`: all calls are
+     * content, which is right for a request without tools. NULL: every call is reported, and the types of its arguments are not
+     * known.
      */
     struct aside_bytes tools;
     /**
-     * The beginning of the id for a call to which the model gave no id; `index` of the call follows it. UTF-8. `at` is NULL:
-     * `call_`.
+     * The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request names a
+     * tool (`tool_choice`), a grammar makes the model write the arguments without markers. NULL: the text is not such arguments.
+     */
+    struct aside_bytes start_call;
+    /**
+     * The beginning of the id that is made for a call without one; `index` of the call follows it. UTF-8. Ids are unique in a
+     * conversation only if each answer has another beginning. NULL: `call_`.
      */
     struct aside_bytes id_prefix;
     /**
-     * The most bytes of a call that are held because they cannot be sent yet: arguments until the name has come, a value
-     * until its type is known. 0: 1 MiB.
+     * The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40 times its
+     * length in memory. 0: 4 MiB.
+     */
+    uint64_t max_tools;
+    /**
+     * The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that are held
+     * until its type is clear, at most 4 MiB of text. 0: 1 MiB.
      */
     uint64_t max_held;
     /**
-     * The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much
-     * memory. 0: 4 MiB.
+     * The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are content. 0:
+     * 1,024, which is also the most.
      */
-    uint64_t max_tools;
-    /** The part of a call that is sent before the call is whole. At most `max_held` bytes of it are held. */
-    aside_not_whole not_whole;
+    uint64_t max_calls;
+    /** The limit of the thinking, beyond which `ASIDE_PART_KIND_BUDGET` is reported. 0: there is no limit. */
+    uint64_t budget;
+    /** The unit of the budget. */
+    aside_budget_unit budget_unit;
+    /** The scope of the budget. */
+    aside_budget_scope budget_scope;
     /**
-     * The treatment of a call of a tool that is not in `tools`. For a call writer, which writes no text,
-     * `ASIDE_UNKNOWN_TOOL_TEXT` and `ASIDE_UNKNOWN_TOOL_DROP` are the same: the call has no delta, and the host may send its
-     * bytes as text.
-     */
-    aside_unknown_tool unknown_tool;
-    /** Whether the end of a text that has ended by itself (`ASIDE_CAUSE_ENDED`) may end a call. */
-    aside_implied_end implied_end;
-    /**
-     * 1: mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-     * that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a string
-     * that contains it as JSON is decoded, and a Python literal between markers becomes JSON. 0: leave the arguments
-     * unchanged.
+     * 1: mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a backslash that does not
+     * begin an escape is escaped. If the schema asks for an array or an object and not for a string, a string that contains it as
+     * JSON is decoded, and a Python literal between markers becomes JSON. 0: leave the arguments unchanged.
      */
     uint32_t repair_arguments;
-    /** The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all. */
-    uint64_t max_calls;
-} aside_call_writer_options;
+    /**
+     * 1: report the thinking as content if the text ends by itself and has neither content nor a call. At most 16 MiB of thinking
+     * are kept for this. 0: such a text has no content.
+     */
+    uint32_t promote_empty;
+    /**
+     * 1: leave guessed thinking unchanged. 0: report it as content too, if the dialect only guessed that the text starts in the
+     * thinking, and the text ends there by itself without confirming the guess.
+     */
+    uint32_t keep_guessed;
+    /**
+     * 1: report `ASIDE_PART_KIND_MOVED` if reported text belongs to the other channel, for a host that builds a whole message.
+     * 0: content that turns out to be thinking stays content, and thinking that turns out to be the answer is reported again as
+     * content.
+     */
+    uint32_t may_take_back;
+} aside_answer_options;
 
 /**
- * The next part of a tool call for a client. Set `size` before the first call; later versions may add fields at the end.
- * All texts are UTF-8, in memory of the writer that is valid until the next call with it.
+ * The kind of a part of an answer. Later versions may add kinds: ignore those that you do not know: the values of
+ * `aside_part_kind`.
  */
-typedef struct aside_call_delta {
-    /** `sizeof(aside_call_delta)` of the caller's header. */
-    size_t size;
+enum {
+    /** The next text of the thinking. */
+    ASIDE_PART_KIND_THINKING = 0,
+    /** The next text of the answer itself. */
+    ASIDE_PART_KIND_CONTENT = 1,
+    /** A call begins: its id and its name. */
+    ASIDE_PART_KIND_CALL = 2,
+    /** The next part of the arguments of a call. Joined, they are a JSON object if the call is whole. */
+    ASIDE_PART_KIND_ARGUMENTS = 3,
+    /** A call ends. */
+    ASIDE_PART_KIND_CALL_END = 4,
     /**
-     * The number of the call in the stream, from 0: `call` of its `ASIDE_KIND_CALL`. Calls that are not emitted count too.
+     * All text that was reported in one channel belongs at the end of the other channel's text: content that turned out to be
+     * thinking, because a closer of the thinking came without an opener, or thinking that turned out to be the answer. Only
+     * with `options.may_take_back`. If the thinking is dropped, leave out the content that moves to it.
      */
-    uint64_t call;
-    /** The number of the call among those that are emitted, from 0: `index` of OpenAI's `tool_calls`. */
-    uint64_t index;
-    /** In the first delta of a call its id, otherwise empty. */
-    struct aside_bytes id;
-    /** In the first delta of a call its name, otherwise empty. */
-    struct aside_bytes name;
-    /**
-     * The next part of the arguments, perhaps empty. The parts of all deltas, joined, are a JSON object if the call is
-     * whole.
-     */
-    struct aside_bytes arguments;
-    /**
-     * In the last delta, the id of the call if the model wrote it after the first delta was sent; otherwise empty. It is for
-     * clients that get whole answers only.
-     */
-    struct aside_bytes late_id;
-    /** 1: the first delta of the call. Otherwise 0. */
-    uint32_t is_first;
-    /** 1: the last delta of the call. Otherwise 0. */
-    uint32_t is_last;
-    /**
-     * In the last delta, why the call ended: as the scanner says, or `ASIDE_CAUSE_MALFORMED` if its arguments are not a JSON
-     * object. Otherwise 0.
-     */
+    ASIDE_PART_KIND_MOVED = 5,
+    /** The thinking exceeds its budget here. */
+    ASIDE_PART_KIND_BUDGET = 6,
+};
+
+/** An `ASIDE_PART_KIND_` value. */
+typedef uint32_t aside_part_kind;
+
+/**
+ * A part of an answer. This struct never changes. Fields that a kind does not name are 0 or empty. All texts are in memory of the
+ * answer, valid until the next call with it; names, ids and arguments are UTF-8.
+ */
+typedef struct aside_part {
+    /** What the part is. */
+    aside_part_kind kind;
+    /** `ASIDE_PART_KIND_CALL_END`: why the call ended, or `ASIDE_CAUSE_MALFORMED` if its arguments are not a JSON object. */
     aside_cause cause;
+    /** `ASIDE_PART_KIND_MOVED`: the channel in which the text was reported. */
+    aside_channel from;
+    /** `ASIDE_PART_KIND_MOVED`: the channel to which the text belongs. */
+    aside_channel to;
     /**
-     * In the last delta, 1 if the arguments are complete: the call ended by its marker or by the text after it. Otherwise 0:
-     * the arguments that were sent may not be JSON.
+     * `ASIDE_PART_KIND_CALL`: 1 if the library made the id: the model wrote none, or its id is taken or begins with
+     * `options.id_prefix`.
      */
+    uint32_t is_made;
+    /** `ASIDE_PART_KIND_CALL_END`: 1 if the arguments are complete. Do not run a call that is not whole. */
     uint32_t is_whole;
     /**
-     * In the last delta, 1 if the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
-     * Otherwise 0.
+     * `ASIDE_PART_KIND_CALL_END`: 1 if the call broke a rule of its grammar and was repaired: the model may have meant other
+     * arguments.
      */
     uint32_t is_repaired;
     /** 0. */
     uint32_t reserved;
-} aside_call_delta;
+    /** Parts of calls: the number of the call in the answer, from 0. */
+    uint64_t index;
+    /**
+     * The text of `ASIDE_PART_KIND_THINKING` and `ASIDE_PART_KIND_CONTENT`, the name of `ASIDE_PART_KIND_CALL`, the JSON of
+     * `ASIDE_PART_KIND_ARGUMENTS`.
+     */
+    struct aside_bytes text;
+    /**
+     * `ASIDE_PART_KIND_CALL`: an id that no other call of the answer has. `ASIDE_PART_KIND_CALL_END`: an id that the model wrote only after
+     * the call was reported; use it in a whole message, and not for a client that got the call already.
+     */
+    struct aside_bytes id;
+} aside_part;
 
 /**
- * Makes a call writer, at the start of a stream: it makes JSON of the tool calls that a scanner of `dialect` reports,
- * for a client that reads OpenAI's `tool_calls`. Set `options.calls` of the scanner. `options` may be NULL: every call
- * is emitted. `dialect` and `options` are not used after the call: the dialect may be freed before the writer.
+ * Makes an answer: it reads one text of a model as it streams, and reports thinking, content and tool calls with JSON arguments, as
+ * parts without markers. Every byte of the text is in exactly one part, in a call that is reported, or is a marker or framing around
+ * these: what turns out not to be a call is content, in its place. `options` may be NULL. `dialect` and `options` are not used after
+ * the call: the dialect may be freed before the answer.
  *
- * Returns a writer that the caller owns: `aside_call_writer_free()`. NULL if that fails; `aside_last_status()` is then
- * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for `tools` that are not JSON
- * or not a list of tools, or too long; the message says where) or `ASIDE_ERROR_MEMORY`.
+ * Returns an answer that the caller owns: `aside_answer_free()`. NULL if that fails; `aside_last_status()` is then
+ * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not
+ * have, and for `tools` that are not JSON or not a list of tools, or too long; the message has the place of the fault) or
+ * `ASIDE_ERROR_MEMORY`.
  *
  * Memory: if it runs out while `tools` is read, the process ends.
  *
  * Threads: any thread may call this at any time.
+ *
+ * ```c
+ * aside_answer *answer = aside_answer_new(aside_dialect_find("qwen3", 5), NULL);
+ * const aside_part *parts;
+ * size_t count;
+ * if (aside_answer_feed(answer, chunk, len, &parts, &count) == ASIDE_OK) {
+ *     for (size_t i = 0; i < count; i++) {
+ *         if (parts[i].kind == ASIDE_PART_KIND_CONTENT) fwrite(parts[i].text.at, 1, parts[i].text.len, stdout);
+ *     }
+ * }
+ * ```
  */
-struct aside_call_writer *aside_call_writer_new(const struct aside_dialect *dialect,
-                                                const struct aside_call_writer_options *options);
+struct aside_answer *aside_answer_new(const struct aside_dialect *dialect, const struct aside_answer_options *options);
 
 /**
- * Frees a writer and the memory that C has borrowed from it. Does nothing for NULL.
+ * Frees an answer and the memory that C has borrowed from it. Does nothing for NULL.
  *
- * Threads: no other thread may be using this writer.
+ * Threads: no other thread may be using this answer.
  */
-void aside_call_writer_free(struct aside_call_writer *writer);
+void aside_answer_free(struct aside_answer *answer);
 
 /**
- * Feeds the next event of the scanner. `event` and `bytes` are the arguments of an `aside_event_fn`, and are not used after
- * the call; `event_size` is `sizeof(aside_event)` of the caller's header: at least 72, so that the event has the field `call`.
- * Feed all events of the stream, or at least those of the channel `ASIDE_CHANNEL_TOOL`, in their order; an event that belongs
- * to no call changes nothing. Set `delta->size` to `sizeof(aside_call_delta)` before.
+ * Sets the start of the text, before its first byte: the text follows a rendered prompt that ends in the `len` bytes of `tail`, read
+ * as by `aside_scanner_start_from_prompt()`. Finishing or resetting the answer restores its own start; a `len` of 0 undoes an earlier
+ * prompt. `tail` is not used after the call; it must not be memory of the answer.
  *
- * Returns `ASIDE_OK` with `*delta` filled: send it to the client. `ASIDE_NONE`: there is nothing to send yet, and
- * `*delta` is not written. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
- * `ASIDE_ERROR_OPTION` for an unknown cause (nothing has changed after these); `ASIDE_ERROR_MEMORY`,
- * `ASIDE_ERROR_PANIC` (the writer stays in error).
+ * `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte; `start` may be NULL. It is written on success
+ * only.
  *
- * A call that is not emitted, because `tools` does not have it or because it was cut before its arguments, has no delta from
- * its `ASIDE_KIND_CALL` to its `ASIDE_KIND_CALL_END`. A call that was emitted always has a last delta.
- *
- * May be called from an `aside_event_fn`: a writer is another object than the scanner that is feeding.
- *
- * Memory: it grows with the held bytes, at most `options.max_held`, and with the delta: JSON writes a byte as up to six.
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the text has begun
+ * (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the answer stays in error).
  */
-aside_status aside_call_writer_feed(struct aside_call_writer *writer,
-                                    const struct aside_event *event,
-                                    size_t event_size,
-                                    const char *bytes,
-                                    struct aside_call_delta *delta);
+aside_status aside_answer_start_from_prompt(struct aside_answer *answer, const char *tail, size_t len, aside_start *start);
 
 /**
- * Resets the writer for the next stream: the call that is open, the numbers, and every error except `ASIDE_ERROR_PANIC`.
- * Call it after `aside_scanner_finish()` and `aside_scanner_reset()`. Memory that C has borrowed from the writer is no
- * longer valid.
+ * Sets the `tools` of the request, before the first byte of the text: `len` bytes of JSON, like `options.tools`. Use it for an answer
+ * that serves one request after another; for a request without `tools`, pass `[]`. Finishing or resetting the answer restores its own
+ * tools. `tools` is not used after the call; it must not be memory of the answer.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that cannot be
+ * read (the message has the place of the fault), `ASIDE_ERROR_ORDER` if the text has begun (nothing has changed after these);
+ * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the answer stays in error).
+ *
+ * Memory: if it runs out while `tools` is read, the process ends.
+ */
+aside_status aside_answer_use_tools(struct aside_answer *answer, const char *tools, size_t len);
+
+/**
+ * Feeds the next `len` bytes of the text, cut anywhere. `*parts` and `*count` become the parts that are decided, which may be none.
+ * `buf` may be NULL if `len` is 0, and is not used after the call; it must not be memory of the answer.
+ *
+ * `*parts` and their texts are memory of the answer, valid until the next call with it. They are written on success only.
+ *
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
+ * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the answer stays in error).
+ *
+ * Memory: it grows with the chunk, and with the held bytes: twice `aside_dialect_max_hold()`, and `options.max_held` while a call is
+ * open. A byte of an argument becomes up to six bytes of JSON.
+ */
+aside_status aside_answer_feed(struct aside_answer *answer,
+                               const char *buf,
+                               size_t len,
+                               const struct aside_part **parts,
+                               size_t *count);
+
+/**
+ * Feeds `len` bytes whose `token_count` tokens are known, as `aside_scanner_feed_tokens()` does.
+ *
+ * Returns the same as `aside_answer_feed()`, and `ASIDE_ERROR_LENGTH` if the lengths of the tokens do not add up to `len` (nothing has
+ * changed).
+ */
+aside_status aside_answer_feed_tokens(struct aside_answer *answer,
+                                      const char *buf,
+                                      size_t len,
+                                      const struct aside_token *tokens,
+                                      size_t token_count,
+                                      const struct aside_part **parts,
+                                      size_t *count);
+
+/**
+ * Reports the held bytes as text: those that may begin a marker, and those of an undecided call. Calls in the thinking still wait for
+ * the text after them, which decides whether they are meant. The text continues.
+ *
+ * Returns the same as `aside_answer_feed()`.
+ */
+aside_status aside_answer_flush(struct aside_answer *answer, const struct aside_part **parts, size_t *count);
+
+/**
+ * Closes the open thinking, or the open call, as `aside_scanner_force_close()` does. A call without markers stays open.
+ *
+ * Returns the same as `aside_answer_feed()`.
+ */
+aside_status aside_answer_force_close(struct aside_answer *answer, const struct aside_part **parts, size_t *count);
+
+/**
+ * Ends the text, for this reason, and reports the parts that are left. The answer is then reset, except for its counts, and the next
+ * feed begins a new text. The reason matters if a call, or thinking that may be the answer, is open at the end: only a text that ended
+ * by itself (`ASIDE_END_REASON_ENDED`) may end a call that has no end, or turn out to be an answer without markers.
+ *
+ * Returns the same as `aside_answer_feed()`, and `ASIDE_ERROR_OPTION` for an unknown reason (nothing has changed).
+ */
+aside_status aside_answer_finish(struct aside_answer *answer,
+                                 aside_end_reason reason,
+                                 const struct aside_part **parts,
+                                 size_t *count);
+
+/**
+ * Resets the answer: drops the bytes that are held back, the counts, and every error except `ASIDE_ERROR_PANIC`. Memory that C has
+ * borrowed from it is no longer valid.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
-aside_status aside_call_writer_reset(struct aside_call_writer *writer);
+aside_status aside_answer_reset(struct aside_answer *answer);
+
+/**
+ * Returns the number of bytes of the text that are held back. Returns 0 and sets a message for NULL, if another call with the answer
+ * has not ended, and after `ASIDE_ERROR_PANIC`.
+ */
+size_t aside_answer_held(const struct aside_answer *answer);
+
+/**
+ * Writes to `*counts` the counts of the text of a channel, as `aside_scanner_counts()` does: also those of thinking that was dropped,
+ * and of text that was moved later. After the end of a text, these are the counts of that text, until another begins. Set
+ * `counts->size` to `sizeof(aside_counts)` before the call.
+ *
+ * Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel), `ASIDE_ERROR_SIZE`,
+ * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
+ */
+aside_status aside_answer_counts(const struct aside_answer *answer, aside_channel channel, struct aside_counts *counts);
 
 /* ========================================================================== *
  * Rewriters: event streams with the thinking in a separate field
@@ -1413,9 +1583,9 @@ enum {
 /** `ASIDE_FORMAT_` bits. */
 typedef uint32_t aside_formats;
 
-/** A set of the shapes in which servers send an answer, of which a rewriter makes one: the bits of `aside_shapes`. */
+/** A set of differences between the shapes of servers' answers, which a rewriter removes: the bits of `aside_shapes`. */
 enum {
-    /** No shape: the answer of a server stays as it is. */
+    /** No shape: the answer of a server stays unchanged. */
     ASIDE_SHAPE_NONE = 0,
     /**
      * The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
@@ -1438,22 +1608,8 @@ enum {
     ASIDE_SHAPE_ALL = 2147483647,
 };
 
-/** They are changed in chat completions, except for `ASIDE_SHAPE_CONTENT`, which applies to every format. */
+/** The shapes apply to chat completions, and `ASIDE_SHAPE_CONTENT` to every format. */
 typedef uint32_t aside_shapes;
-
-/** Whether a rewriter sends the thinking: the values of `aside_thinking`. */
-enum {
-    /** The thinking is sent. */
-    ASIDE_THINKING_KEEP = 0,
-    /**
-     * The thinking is left out, also if a server has split it itself. An answer of thinking alone ends with empty content,
-     * or with its thinking as content if `options.promote_empty` is set.
-     */
-    ASIDE_THINKING_DROP = 1,
-};
-
-/** An `ASIDE_THINKING_` value. */
-typedef uint32_t aside_thinking;
 
 /** The form of the thinking in the items of OpenAI Responses: the values of `aside_responses_as`. */
 enum {
@@ -1490,102 +1646,45 @@ typedef uint32_t aside_comments;
 typedef struct aside_rewriter_options {
     /** `sizeof(aside_rewriter_options)` of the caller's header. */
     size_t size;
-    /** The span that is open at the first byte of each choice's text. */
-    aside_start start;
+    /**
+     * How each choice's text is read, and what is wanted of it: options of an answer. `id_prefix`, `budget`, `budget_unit`,
+     * `budget_scope` and `may_take_back` must be 0 in it. `promote_empty` and `keep_guessed` keep at most `max_event` bytes of
+     * thinking, and calls are read only with `calls`. NULL: the defaults of an answer.
+     */
+    const struct aside_answer_options *answer;
     /** The name of the field for the thinking. */
     aside_field field;
     /** The kind of body that is fed. */
     aside_body body;
-    /** 1: nothing is split, and the output is the input. 0: the text is split. */
+    /** 1: nothing is split, and the output equals the input. 0: the text is split. */
     uint32_t off;
     /**
-     * The largest number of bytes of an event, or of a JSON body, that is read: a longer one is sent on unchanged. 0: 16
-     * MiB.
-     */
-    uint64_t max_event;
-    /** The treatment of a closer of the thinking without an opener, after content. */
-    aside_stray_close stray_close;
-    /**
-     * 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and change
-     * the `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the server itself has
-     * made. 0: calls stay in the text.
+     * 1: make `tool_calls` from the calls that the model writes as text, if the dialect says how they are written, and change the
+     * `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the server itself has made. A
+     * body, and Ollama's format, have whole calls only. 0: calls stay in the text.
      */
     uint32_t calls;
     /**
-     * With `calls`, the request's `tools`, a JSON array as for a call writer: calls of other tools stay in the text. With
-     * `[]`, all calls do; with `tools.at` NULL, none does. Not used after the call.
+     * The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0: 16 MiB.
      */
-    struct aside_bytes tools;
-    /**
-     * In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client, and
-     * the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
-     * are held.
-     */
-    uint64_t max_held;
-    /** The treatment of a tool call that begins inside the thinking. */
-    aside_calls_in_thinking calls_in_thinking;
-    /**
-     * The formats of the answers that are read, as `ASIDE_FORMAT_` bits; an answer of another format is sent on unchanged. 0:
-     * all formats.
-     */
+    uint64_t max_event;
+    /** The formats of the answers that are read; an answer of another format is sent on unchanged. 0: all formats. */
     aside_formats formats;
     /** The form of the thinking in the items of OpenAI Responses. */
     aside_responses_as responses_as;
     /**
      * 1: mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
-     * an object over several lines, chunks without `choices`, and more. 0: leave the faults.
+     * an object over several lines, chunks without `choices`, and more. 0: leave the faults unchanged.
      */
     uint32_t repair;
-    /**
-     * 1: send the thinking again as content if an answer ends by itself and has neither content nor a call. 0: do
-     * not.
-     */
-    uint32_t promote_empty;
     /**
      * 1: in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the thinking before
      * the content, for clients that count chunks, also where `repair` or `normalise` would make two. 0: each chunk has text
      * for one field.
      */
     uint32_t merge;
-    /**
-     * The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
-     * list may take some 40 times as much. 0: 4 MiB.
-     */
-    uint64_t max_tools;
-    /**
-     * 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the dialect guessed it to
-     * start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream repeats the text as content, and a body
-     * has it as content alone.
-     */
-    uint32_t keep_guessed;
-    /** The reading of a tag that is not the dialect's own at the beginning of a text. */
-    aside_leading_tags leading_tags;
-    /**
-     * With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
-     * only.
-     */
-    aside_not_whole not_whole;
-    /** With `calls`, how a call of a tool that is not in `tools` is treated. */
-    aside_unknown_tool unknown_tool;
-    /** With `calls`, whether the end of a text that has ended by itself may end a call. */
-    aside_implied_end implied_end;
-    /** 1: with `calls`, mend arguments as `aside_call_writer_options.repair_arguments` does. 0: leave them. */
-    uint32_t repair_arguments;
-    /**
-     * With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later
-     * ones stay text. 0: 1,024, and never more.
-     */
-    uint64_t max_calls;
-    /**
-     * With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of
-     * this tool, as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL:
-     * none.
-     */
-    struct aside_bytes start_call;
-    /** The shapes of servers' answers that are changed to one common shape, as `ASIDE_SHAPE_` bits. 0: none. */
+    /** The differences between servers' answers that are removed. 0: none. */
     aside_shapes normalise;
-    /** Whether the thinking is sent. */
-    aside_thinking thinking;
     /**
      * 1: label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that they can
      * be removed from a history. 0: their signatures are empty, and their ids begin with `rs_`.
@@ -1593,18 +1692,20 @@ typedef struct aside_rewriter_options {
     uint32_t label;
     /** The treatment of comments in a stream of events, for clients that fail on them. */
     aside_comments comments;
+    /** 0. */
+    uint32_t reserved;
 } aside_rewriter_options;
 
 /**
- * Makes a rewriter. The bytes of an answer go in: an event stream, lines of JSON, or a JSON body, in one of
- * `options.formats`. The same bytes come out, with the thinking moved out of the content to where that format has it: a
- * separate field, item or block; and with `options.calls` the tool calls to where it has those. `options` may be
- * NULL: all formats, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
- * dialect may be freed before the rewriter.
+ * Makes a rewriter. Its input is the bytes of an answer: an event stream, lines of JSON, or a JSON body, in one of
+ * `options.formats`. Its output is the same bytes, with the thinking moved out of the content to the place that the format has for
+ * it: a separate field, item or block; with `options.calls`, the tool calls too. `options` may be NULL: all formats,
+ * `reasoning_content`, and the dialect's own start. Neither the dialect nor the options are used after the call: the dialect may be freed before the
+ * rewriter.
  *
  * Returns a rewriter that the caller owns: `aside_rewriter_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
- * does not have, and for `tools` that cannot be read; the message says where) or `ASIDE_ERROR_MEMORY`.
+ * does not have, and for `tools` that cannot be read; the message has the place of the fault) or `ASIDE_ERROR_MEMORY`.
  *
  * Memory: if it runs out while `tools` is read, the process ends.
  *
@@ -1621,13 +1722,13 @@ struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, c
 void aside_rewriter_free(struct aside_rewriter *rewriter);
 
 /**
- * Sets, before the first byte of the next stream, its dialect and where it starts. `dialect` may be NULL: the rewriter's
- * own dialect. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
- * `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. It is for hosts that learn the model, or
- * whether it thinks, from the request, and for results of `aside_dialect_find_for_template()`. Finishing or resetting the
- * rewriter restores its own dialect and start. The dialect may be freed after the call.
+ * Sets the dialect and the start of the next stream, before its first byte. `dialect` may be NULL: the rewriter's own dialect.
+ * `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `ASIDE_START_DEFAULT` is the
+ * dialect's own start, whatever `options.answer->start` is. Use it if the request determines the model, or whether the model thinks, and
+ * for results of `aside_dialect_find_for_template()`. Finishing or resetting the rewriter restores its own dialect and start. The
+ * dialect may be freed after the call.
  *
- * A dialect that could not be found is NULL too: check for that before this call.
+ * A dialect that was not found is NULL too: check for that before this call.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
  * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
@@ -1640,12 +1741,12 @@ aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
                                         aside_start start);
 
 /**
- * Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. It is for a
- * rewriter that serves one request after another; for a request without `tools`, pass `[]`. Finishing or resetting the
- * rewriter restores its own tools. `tools` is not used after the call; it must not be memory of the rewriter.
+ * Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, like `tools` of an answer's options. Use it for a
+ * rewriter that serves one request after another; for a request without `tools`, pass `[]`. Finishing or resetting the rewriter
+ * restores its own tools. `tools` is not used after the call; it must not be memory of the rewriter.
  *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that
- * cannot be read (the message says where), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that cannot be
+ * read (the message has the place of the fault), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
  *
  * Memory: if it runs out while `tools` is read, the process ends.
@@ -1670,19 +1771,19 @@ aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
                                               aside_start *start);
 
 /**
- * Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes the bytes to send on:
- * all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the call; it
- * must not be memory of the rewriter.
+ * Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes the bytes to forward: all
+ * events or lines that are whole, which may be none. `buf` may be NULL if `len` is 0, and is not used after the call; it must not
+ * be memory of the rewriter.
  *
  * `*out` is memory of the rewriter, valid until the next call with it. It is written on success only.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
- * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read are sent on
- * unchanged; that is not an error.
+ * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read are forwarded unchanged; that
+ * is not an error.
  *
- * Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for chunks that
- * one event becomes; by the bytes that are held back of each of at most 128 choices, up to twice `aside_dialect_max_hold()`.
- * The output may be 150 times as long as the input, if each event has many choices and a long `id`.
+ * Memory: it grows with the largest event, up to a small multiple of `options.max_event`; by at most 1 MiB for the chunks that are
+ * made from one event; and by the held bytes of each of at most 128 choices, up to twice `aside_dialect_max_hold()`. The output
+ * may be 150 times as long as the input, if each event has many choices and a long `id`.
  */
 aside_status aside_rewriter_feed(struct aside_rewriter *rewriter, const char *buf, size_t len, struct aside_bytes *out);
 
@@ -1718,9 +1819,9 @@ typedef struct aside_rewriter_stats {
     uint64_t added;
     /** Faults of the stream that `options.repair` has mended. */
     uint64_t repaired;
-    /** Events and bodies that were sent on unread because they were longer than `options.max_event`. */
+    /** Events and bodies that were forwarded unread because they were longer than `options.max_event`. */
     uint64_t too_long;
-    /** JSON objects that were sent on unread because they are neither in a format that is read nor an error. */
+    /** JSON objects that were forwarded unread because they are neither in a format that is read nor an error. */
     uint64_t unread;
     /** Answers whose thinking was to be sent as content too, and was too long for that. */
     uint64_t unpromoted;
@@ -1735,9 +1836,9 @@ typedef struct aside_rewriter_stats {
     /** Texts whose thinking the server splits itself. */
     uint64_t split_by_server;
     /**
-     * 1 if the stream is sent on unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli),
-     * or in another encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
-     * After the end of a stream, this is about that stream, until another begins. Otherwise 0.
+     * 1 if the stream is forwarded unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli), or
+     * not in UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. After the end of a
+     * stream, this describes that stream, until another begins. Otherwise 0.
      */
     uint32_t encoded;
     /** 0. */
@@ -1748,7 +1849,7 @@ typedef struct aside_rewriter_stats {
 
 /**
  * Fills `*stats` with the rewriter's counts since it was made or last reset, and with the number of bytes that it holds now.
- * Set `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
+ * Set `stats->size` to `sizeof(aside_rewriter_stats)` before the call. This works after `ASIDE_ERROR_MEMORY` too.
  *
  * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  *
@@ -1764,14 +1865,14 @@ aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter, str
 
 /**
  * The HTTP facts about a request and its answer, as far as they are known. Set all of it to zero, then `size`; later versions
- * may add fields at the end. Texts are verbatim; `len` is 0 where there is none.
+ * may add fields at the end. Texts are verbatim; the `len` of an absent text is 0.
  */
 typedef struct aside_exchange {
     /** `sizeof(aside_exchange)` of the caller's header. */
     size_t size;
-    /** The status of the answer: 200, say. */
+    /** The status of the answer, such as 200. */
     uint32_t status;
-    /** The formats that the rewriter reads, as `options.formats` of it: `ASIDE_FORMAT_` bits. 0: all. */
+    /** The formats that the rewriter reads, as in its `options.formats`: `ASIDE_FORMAT_` bits. 0: all. */
     aside_formats formats;
     /** The method of the request. */
     struct aside_bytes method;
@@ -1789,12 +1890,12 @@ typedef struct aside_exchange {
  *
  * An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
  * `text/event-stream`, `application/json`, `application/x-ndjson`, `application/jsonl` or `text/plain`, with any parameters,
- * or absent; and its path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
- * the longest that fits is of one of `exchange->formats`.
+ * or absent; and its path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`,
+ * of which the longest that fits belongs to one of `exchange->formats`.
  *
  * Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
  * `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
- * at its end. Returns `ASIDE_NONE` if the answer is to pass unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+ * at its end. Returns `ASIDE_NONE` if the answer must stay unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
@@ -1812,11 +1913,11 @@ typedef uint32_t aside_hint;
 
 /**
  * Finds how a host should treat a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
- * `formats` are read: the answer has not come yet.
+ * `formats` are read: the answer has not arrived yet.
  *
- * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
- * is: it is not a `POST`, or its path belongs to none of the formats; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
- * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+ * Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request needs no change: it is not
+ * a `POST`, or its path belongs to none of the formats; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
+ * `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
@@ -1824,11 +1925,11 @@ aside_status aside_request_hint(const struct aside_exchange *exchange, aside_hin
 
 /**
  * Finds the model that a request asks for, so that a host can choose a dialect: the first member `model` of the JSON
- * object `body`. `body` has all `len` bytes that have come so far: a host calls this after each piece of the body, with
- * all pieces again, until the model is found, and keeps 64 KiB at most. Text after the model is not read.
+ * object `body`. `body` has all `len` bytes that have arrived so far: a host calls this after each piece of the body, each time
+ * with all pieces so far, until the model is found, and keeps at most 64 KiB. Text after the model is not read.
  *
- * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
- * not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
+ * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is not
+ * known yet; `ASIDE_NONE` if there is no model: the body is not a JSON object, or its model is not a string, is longer than
  * `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
  * `model` must not be memory of `body`; it may be NULL if `room` is 0.
  *
@@ -1844,9 +1945,9 @@ aside_status aside_request_model(const char *body, size_t len, char *model, size
  * ========================================================================== */
 
 /**
- * The array that a call fills with events, and its other results. Set all of it to zero, then `size`, `events`,
- * `event_size` and `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity`
- * are filled by the library, on success and on `ASIDE_MORE` only.
+ * The array that a call fills with events, and its other results. Set all of it to zero, then `size`, `events`, `event_size` and
+ * `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity` are filled by the library,
+ * on success and on `ASIDE_MORE` only.
  *
  * The bytes of an event begin at `buf[event.offset - offset]`, and there are `event.len` of them. If `event.offset` is
  * below `offset`, the event begins in bytes that an earlier call had held back: in the last `offset - event.offset` bytes
@@ -1855,25 +1956,24 @@ aside_status aside_request_model(const char *body, size_t len, char *model, size
 typedef struct aside_event_array {
     /** `sizeof(aside_event_array)` of the caller's header. */
     size_t size;
-    /** Room for `capacity` events, which begin `event_size` bytes after each other. The library never keeps it. */
+    /** Room for `capacity` events, each `event_size` bytes after the one before. The library does not keep the pointer. */
     struct aside_event *events;
     /**
-     * `sizeof(aside_event)` of the caller's header: at least 32. A library of another version fills what both know, and
-     * zeroes the rest.
+     * `sizeof(aside_event)` of the caller's header: at least 32. A library of a different version fills the fields that both have,
+     * and sets the rest to 0.
      */
     size_t event_size;
-    /** The number of events that there is room for, at least 1. */
+    /** The number of events for which there is room, at least 1. */
     size_t capacity;
     /** The number of events that were written. */
     size_t count;
-    /** The number of bytes of `buf` that are done: they are fed, and must not be fed again. */
+    /** The number of bytes of `buf` that are consumed and must not be fed again. */
     size_t consumed;
     /** The offset in the stream of `buf[0]`. */
     uint64_t offset;
     /**
      * The bytes directly before `buf[0]` that had been held back: memory of the scanner, valid until the next call with
-     * this scanner. After `aside_scanner_start_from_prompt()` they may begin with bytes of the prompt, which are in no
-     * event.
+     * this scanner. After `aside_scanner_start_from_prompt()`, they may begin with bytes of the prompt, which belong to no event.
      */
     struct aside_bytes held;
     /**
@@ -1884,16 +1984,16 @@ typedef struct aside_event_array {
 } aside_event_array;
 
 /**
- * Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and next
- * to them the data that the host needs to find their bytes. Events have no pointers.
+ * Feeds like `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and next to
+ * them the data that the host needs to find their bytes. Events have no pointers.
  *
- * Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB
- * (it is longer if the last attribute is); take the events, then call again with the rest of `buf`, `array->consumed` bytes
- * further on (if it is empty, with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`
- * for an array with a field that this version does not know; no field of `array` is written then, the contents of
- * `array->events` mean nothing, and `aside_scanner_consumed()` returns the number of bytes that are done.
+ * Returns `ASIDE_OK`: all of `buf` is consumed. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB (or
+ * more, with a long last attribute); read the events, then call again with the rest of `buf`, `array->consumed` bytes further on
+ * (if it is empty, with `len` 0). Below 0: the errors of `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` for
+ * an array with a field that this version does not know; then no field of `array` is written, the contents of `array->events` are
+ * meaningless, and `aside_scanner_consumed()` returns the number of consumed bytes.
  *
- * Memory: none is allocated, except for collecting, headers, and tags with attributes.
+ * Memory: nothing is allocated, except for collected thoughts, headers, and tags with attributes.
  */
 aside_status aside_scanner_feed_into(struct aside_scanner *scanner,
                                      const char *buf,
@@ -1901,20 +2001,20 @@ aside_status aside_scanner_feed_into(struct aside_scanner *scanner,
                                      struct aside_event_array *array);
 
 /**
- * Finishes as `aside_scanner_finish()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
+ * Finishes like `aside_scanner_finish()`, into an array like `aside_scanner_feed_into()`. All bytes of its events are in
  * `array->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
  */
 aside_status aside_scanner_finish_into(struct aside_scanner *scanner, struct aside_event_array *array);
 
 /**
- * Flushes as `aside_scanner_flush()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
+ * Flushes like `aside_scanner_flush()`, into an array like `aside_scanner_feed_into()`. All bytes of its events are in
  * `array->held`.
  */
 aside_status aside_scanner_flush_into(struct aside_scanner *scanner, struct aside_event_array *array);
 
 /**
- * Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it again with
- * the rest of the buffer and the tokens that are not wholly done, the first of them with its remaining length.
+ * Feeds like `aside_scanner_feed_tokens()`, into an array like `aside_scanner_feed_into()`. After `ASIDE_MORE` call it again with
+ * the rest of the buffer and the tokens that are not completely consumed, the first of them with its remaining length.
  *
  * Memory: the first such call allocates the memory that it needs.
  */
@@ -1926,8 +2026,8 @@ aside_status aside_scanner_feed_tokens_into(struct aside_scanner *scanner,
                                             struct aside_event_array *array);
 
 /**
- * Closes the thinking as `aside_scanner_force_close()`, into an array as `aside_scanner_feed_into()`. All bytes of its
- * events are in `array->held`.
+ * Closes the thinking like `aside_scanner_force_close()`, into an array like `aside_scanner_feed_into()`. All bytes of its events
+ * are in `array->held`.
  */
 aside_status aside_scanner_force_close_into(struct aside_scanner *scanner, struct aside_event_array *array);
 
@@ -1943,7 +2043,7 @@ enum { ASIDE_NOT_TEXT = -1 };
  * Returns the channel (an `ASIDE_CHANNEL_` value, 0 or above), or `ASIDE_NOT_TEXT` if nothing was fed, also after an error,
  * which the other two functions report.
  *
- * Memory: none is allocated.
+ * Memory: nothing is allocated.
  */
 int32_t aside_scanner_feed_text(struct aside_scanner *scanner, const char *buf, size_t len);
 

@@ -29,7 +29,7 @@ aside_status aside_last_status(void);
 const char *aside_status_text(aside_status status);
 typedef struct aside_dialect aside_dialect;
 typedef struct aside_scanner aside_scanner;
-typedef struct aside_call_writer aside_call_writer;
+typedef struct aside_answer aside_answer;
 typedef struct aside_rewriter aside_rewriter;
 typedef struct aside_bytes {
     const char *at;
@@ -271,42 +271,84 @@ enum {
     ASIDE_IMPLIED_END_OFF = 1,
 };
 typedef uint32_t aside_implied_end;
-typedef struct aside_call_writer_options {
+enum {
+    ASIDE_THINKING_KEEP = 0,
+    ASIDE_THINKING_DROP = 1,
+    ASIDE_THINKING_INLINE = 2,
+};
+typedef uint32_t aside_thinking;
+typedef struct aside_answer_options {
     size_t size;
-    struct aside_bytes tools;
-    struct aside_bytes id_prefix;
-    uint64_t max_held;
-    uint64_t max_tools;
+    aside_start start;
+    aside_stray_close stray_close;
+    aside_calls_in_thinking calls_in_thinking;
+    aside_leading_tags leading_tags;
+    aside_thinking thinking;
     aside_not_whole not_whole;
     aside_unknown_tool unknown_tool;
     aside_implied_end implied_end;
-    uint32_t repair_arguments;
+    struct aside_bytes tools;
+    struct aside_bytes start_call;
+    struct aside_bytes id_prefix;
+    uint64_t max_tools;
+    uint64_t max_held;
     uint64_t max_calls;
-} aside_call_writer_options;
-typedef struct aside_call_delta {
-    size_t size;
-    uint64_t call;
-    uint64_t index;
-    struct aside_bytes id;
-    struct aside_bytes name;
-    struct aside_bytes arguments;
-    struct aside_bytes late_id;
-    uint32_t is_first;
-    uint32_t is_last;
+    uint64_t budget;
+    aside_budget_unit budget_unit;
+    aside_budget_scope budget_scope;
+    uint32_t repair_arguments;
+    uint32_t promote_empty;
+    uint32_t keep_guessed;
+    uint32_t may_take_back;
+} aside_answer_options;
+enum {
+    ASIDE_PART_KIND_THINKING = 0,
+    ASIDE_PART_KIND_CONTENT = 1,
+    ASIDE_PART_KIND_CALL = 2,
+    ASIDE_PART_KIND_ARGUMENTS = 3,
+    ASIDE_PART_KIND_CALL_END = 4,
+    ASIDE_PART_KIND_MOVED = 5,
+    ASIDE_PART_KIND_BUDGET = 6,
+};
+typedef uint32_t aside_part_kind;
+typedef struct aside_part {
+    aside_part_kind kind;
     aside_cause cause;
+    aside_channel from;
+    aside_channel to;
+    uint32_t is_made;
     uint32_t is_whole;
     uint32_t is_repaired;
     uint32_t reserved;
-} aside_call_delta;
-struct aside_call_writer *aside_call_writer_new(const struct aside_dialect *dialect,
-                                                const struct aside_call_writer_options *options);
-void aside_call_writer_free(struct aside_call_writer *writer);
-aside_status aside_call_writer_feed(struct aside_call_writer *writer,
-                                    const struct aside_event *event,
-                                    size_t event_size,
-                                    const char *bytes,
-                                    struct aside_call_delta *delta);
-aside_status aside_call_writer_reset(struct aside_call_writer *writer);
+    uint64_t index;
+    struct aside_bytes text;
+    struct aside_bytes id;
+} aside_part;
+struct aside_answer *aside_answer_new(const struct aside_dialect *dialect, const struct aside_answer_options *options);
+void aside_answer_free(struct aside_answer *answer);
+aside_status aside_answer_start_from_prompt(struct aside_answer *answer, const char *tail, size_t len, aside_start *start);
+aside_status aside_answer_use_tools(struct aside_answer *answer, const char *tools, size_t len);
+aside_status aside_answer_feed(struct aside_answer *answer,
+                               const char *buf,
+                               size_t len,
+                               const struct aside_part **parts,
+                               size_t *count);
+aside_status aside_answer_feed_tokens(struct aside_answer *answer,
+                                      const char *buf,
+                                      size_t len,
+                                      const struct aside_token *tokens,
+                                      size_t token_count,
+                                      const struct aside_part **parts,
+                                      size_t *count);
+aside_status aside_answer_flush(struct aside_answer *answer, const struct aside_part **parts, size_t *count);
+aside_status aside_answer_force_close(struct aside_answer *answer, const struct aside_part **parts, size_t *count);
+aside_status aside_answer_finish(struct aside_answer *answer,
+                                 aside_end_reason reason,
+                                 const struct aside_part **parts,
+                                 size_t *count);
+aside_status aside_answer_reset(struct aside_answer *answer);
+size_t aside_answer_held(const struct aside_answer *answer);
+aside_status aside_answer_counts(const struct aside_answer *answer, aside_channel channel, struct aside_counts *counts);
 enum {
     ASIDE_FIELD_REASONING_CONTENT = 0,
     ASIDE_FIELD_REASONING = 1,
@@ -339,11 +381,6 @@ enum {
 };
 typedef uint32_t aside_shapes;
 enum {
-    ASIDE_THINKING_KEEP = 0,
-    ASIDE_THINKING_DROP = 1,
-};
-typedef uint32_t aside_thinking;
-enum {
     ASIDE_RESPONSES_AS_REASONING_TEXT = 0,
     ASIDE_RESPONSES_AS_SUMMARY = 1,
 };
@@ -356,34 +393,20 @@ enum {
 typedef uint32_t aside_comments;
 typedef struct aside_rewriter_options {
     size_t size;
-    aside_start start;
+    const struct aside_answer_options *answer;
     aside_field field;
     aside_body body;
     uint32_t off;
-    uint64_t max_event;
-    aside_stray_close stray_close;
     uint32_t calls;
-    struct aside_bytes tools;
-    uint64_t max_held;
-    aside_calls_in_thinking calls_in_thinking;
+    uint64_t max_event;
     aside_formats formats;
     aside_responses_as responses_as;
     uint32_t repair;
-    uint32_t promote_empty;
     uint32_t merge;
-    uint64_t max_tools;
-    uint32_t keep_guessed;
-    aside_leading_tags leading_tags;
-    aside_not_whole not_whole;
-    aside_unknown_tool unknown_tool;
-    aside_implied_end implied_end;
-    uint32_t repair_arguments;
-    uint64_t max_calls;
-    struct aside_bytes start_call;
     aside_shapes normalise;
-    aside_thinking thinking;
     uint32_t label;
     aside_comments comments;
+    uint32_t reserved;
 } aside_rewriter_options;
 struct aside_rewriter *aside_rewriter_new(const struct aside_dialect *dialect, const struct aside_rewriter_options *options);
 void aside_rewriter_free(struct aside_rewriter *rewriter);

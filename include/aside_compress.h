@@ -47,8 +47,7 @@ typedef struct aside_compressor aside_compressor;
 typedef struct aside_compressed aside_compressed;
 
 /**
- * The output of one tool, compressed while it comes. From `aside_tool_stream_new()`; freed by
- * `aside_tool_stream_free()`.
+ * The output of one tool, compressed while it arrives. From `aside_tool_stream_new()`; freed by `aside_tool_stream_free()`.
  */
 typedef struct aside_tool_stream aside_tool_stream;
 
@@ -64,7 +63,7 @@ typedef struct aside_reply aside_reply;
 
 /**
  * One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the
- * end. Callbacks of the host get one from the library: there, `size` says how many bytes of it may be read.
+ * end. Callbacks of the host get one from the library: `size` is then the number of bytes that may be read.
  */
 typedef struct aside_invocation {
     /** `sizeof(aside_invocation)` of the caller's header; in a callback, that of the library. */
@@ -72,8 +71,8 @@ typedef struct aside_invocation {
     /** The id of the tool, UTF-8. */
     struct aside_bytes tool_id;
     /**
-     * The input of the tool: JSON, UTF-8. That of a terminal tool has `command`, and may have `cwd` and `exit_code`. If
-     * empty: null. In a callback its keys are sorted and it has no white space: equal inputs are equal bytes.
+     * The input of the tool: JSON, UTF-8. The input of a terminal tool has `command`, and may have `cwd` and `exit_code`. If
+     * empty: null. In a callback, its keys are sorted and it has no white space, so that equal inputs are equal bytes.
      */
     struct aside_bytes input;
     /** The time in seconds since 1970, for caches and filters of the host. The library does not read a clock. */
@@ -90,22 +89,22 @@ typedef struct aside_invocation {
  * Makes a registry with every built-in filter (`built_in` 1), or with nothing (0). It has no cache.
  *
  * Returns a registry that the caller owns: `aside_registry_free()`. NULL if that fails; `aside_last_status()` is then
- * `ASIDE_ERROR_OPTION` (`built_in` is neither) or `ASIDE_ERROR_MEMORY`.
+ * `ASIDE_ERROR_OPTION` (`built_in` is neither 0 nor 1) or `ASIDE_ERROR_MEMORY`.
  *
  * Threads: any thread may call this at any time.
  */
 struct aside_registry *aside_registry_new(uint32_t built_in);
 
 /**
- * Frees a registry. Does nothing for NULL. Compressors that were made from it keep what they need.
+ * Frees a registry. Does nothing for NULL. Compressors that were made from it remain usable.
  *
  * Threads: no other thread may be using it.
  */
 void aside_registry_free(struct aside_registry *registry);
 
 /**
- * Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read but
- * not run: `aside_filter_check()` of aside_unstable.h does that.
+ * Adds a filter from the text of a filter file (TOML, UTF-8). It replaces a filter with the same id. Its tests are read but not
+ * run: the program runs them (`aside check FILE`).
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names the line and the key; `ASIDE_ERROR_NULL`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -119,14 +118,14 @@ aside_status aside_registry_add_toml(struct aside_registry *registry, const char
  * ========================================================================== */
 
 /**
- * Says whether a host's filter is for the result of an invocation: return 1 or 0; below 0 for a failure, as for `apply`.
- * `*invocation` is valid until the callback returns, in each of these callbacks.
+ * Decides whether a host's filter is for the result of an invocation: return 1 or 0; below 0 for a failure, as for `apply`. In
+ * each of these callbacks, `*invocation` is valid until the callback returns.
  */
 typedef int32_t (*aside_matches_fn)(void *user, const struct aside_invocation *invocation, struct aside_reply *reply);
 
 /**
  * Makes a text shorter. Return 1 with the shorter text in `reply`; 0 if there is nothing to do; below 0 for a failure,
- * with its reason in `reply`: the report has it, and the other filters are used all the same.
+ * with its reason in `reply`: the report has the reason, and the other filters are still used.
  */
 typedef int32_t (*aside_apply_fn)(void *user,
                                   const struct aside_invocation *invocation,
@@ -135,16 +134,16 @@ typedef int32_t (*aside_apply_fn)(void *user,
                                   struct aside_reply *reply);
 
 /**
- * Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use the
- * object that is being freed.
+ * Called once, when `user` is no longer needed: in the thread that frees the last object with it. It must not use the object that
+ * is being freed.
  */
 typedef void (*aside_release_fn)(void *user);
 
 /**
- * A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only
- * that a text which it calls compressed is shorter; that is checked. Its callbacks run in the threads that compress,
- * several at the same time if the host does so. They may use the library, except for the compressor that called them:
- * that returns `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them, nor may their thread end in them.
+ * A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only that a
+ * compressed text is shorter; that is checked. Its callbacks run in the threads that compress, several at the same time if the
+ * host does so. They may use the library, except for the compressor that called them, which returns `ASIDE_ERROR_BUSY`. No C++
+ * exception and no `longjmp` may leave them, and no thread may end inside them.
  */
 typedef struct aside_filter {
     /** `sizeof(aside_filter)` of the caller's header. */
@@ -153,9 +152,9 @@ typedef struct aside_filter {
     struct aside_bytes id;
     /** Ids of the tools whose results it is for. */
     const struct aside_bytes *tool_ids;
-    /** Their number. 0: all tools. */
+    /** The number of ids. 0: all tools. */
     size_t tool_id_count;
-    /** Says whether it is for the result of an invocation. NULL: always. */
+    /** Decides whether the filter is for the result of an invocation. NULL: always. */
     aside_matches_fn matches;
     /** Makes a text shorter. Not NULL. */
     aside_apply_fn apply;
@@ -166,8 +165,8 @@ typedef struct aside_filter {
 } aside_filter;
 
 /**
- * Adds a filter of the host. It replaces one of the same id. `*filter` and the texts that it leads to are not used
- * after the call; the callbacks and `user` are, until `release` is called.
+ * Adds a filter of the host. It replaces a filter with the same id. `*filter` and its texts are not used after the call; the
+ * callbacks and `user` are used until `release` is called.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for a text that is not UTF-8 or an id that is not allowed;
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After a
@@ -180,7 +179,7 @@ aside_status aside_registry_add_filter(struct aside_registry *registry, const st
  *
  * Returns `ASIDE_OK`, `ASIDE_ERROR_NULL` or `ASIDE_ERROR_LENGTH`.
  *
- * Threads: only the one in which the callback runs.
+ * Threads: only the thread in which the callback runs may call this.
  */
 aside_status aside_reply_write(struct aside_reply *reply, const char *buf, size_t len);
 
@@ -191,8 +190,8 @@ aside_status aside_reply_write(struct aside_reply *reply, const char *buf, size_
  * ========================================================================== */
 
 /**
- * Counts the tokens of a text, for a budget in tokens. Return how many; below 0 for a failure, with its reason in `reply`. Runs in
- * the threads that compress, several at the same time if the host does so. No C++ exception and no `longjmp` may leave it.
+ * Counts the tokens of a text, for a budget in tokens. Return the number; below 0 for a failure, with its reason in `reply`. Runs
+ * in the threads that compress, several at the same time if the host does so. No C++ exception and no `longjmp` may leave it.
  */
 typedef int64_t (*aside_count_fn)(void *user, const char *text, size_t text_len, struct aside_reply *reply);
 
@@ -202,35 +201,37 @@ typedef struct aside_compressor_options {
     size_t size;
     /**
      * The largest number of bytes that the text parts of a result may have together, banners and markers included; at
-     * least 1,024 (`aside_min_budget()` of aside_unstable.h). 0: no budget. Text that is never changed stays whole in any
-     * case, and every other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
-     * budget is. The built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
+     * least 1,024. 0: no budget. Text that is never changed stays whole in any
+     * case, and every other text part may have 1,024 bytes: 100 parts may have 100 KiB together, however small the budget is. The
+     * built-in filter `budget` enforces the budget; without that filter, only a stream that outgrows its memory does.
      */
     uint64_t budget;
-    /** The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one. */
+    /**
+     * The banner's last sentence, UTF-8, which says how a user of this host switches compression off. If empty: a general
+     * sentence.
+     */
     struct aside_bytes switch_off;
     /**
-     * The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with that
-     * much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do
-     * not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. 0: a text
-     * of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+     * The longest text, in bytes, that one call works on as a whole. A longer text is read window by window, as in a stream with
+     * that much memory: its repeats are removed, or, under a budget, everything except its head, its tail and its error regions;
+     * filters for a tool do not read it, and the report has no stretches of it. A value below 4,096, or below four times the
+     * budget, is raised to that. 0: a text of any length is worked on as a whole, which needs several times its length in memory.
      */
     uint64_t memory;
     /**
-     * The largest number of tokens that the text parts of a result may have together, at least 512, by an estimate from the shape
-     * of the text, which is within 15 % for nine of ten texts. It is a budget of 6 bytes for each token too. Of `budget` and
-     * this, both hold. 0: no budget in tokens.
+     * The largest number of tokens that the text parts of a result may have together, at least 512, estimated from the shape of
+     * the text; for nine of ten texts, the estimate is within 15 %. It also sets a budget of 6 bytes for each token. If `budget`
+     * is set too, both apply. 0: no budget in tokens.
      */
     uint64_t budget_tokens;
     /**
-     * Counts tokens in place of the estimate, which still chooses what stays. It is called at most 8 times for one result, with
-     * all its text parts as one text. If it fails, the estimate holds; if no result has few enough tokens, the one with the
-     * fewest is returned: the report then has a failure of `count`. May be NULL.
+     * Counts tokens in place of the estimate, which still chooses the lines that are kept. It is called at most 8 times for one
+     * result, with all its text parts as one text. If it fails, the estimate counts; if no result has few enough tokens, the one
+     * with the fewest is returned. In both cases the report has a failure of `count`. May be NULL.
      */
     aside_count_fn count;
     /**
-     * Called once if `count` is set, when nothing needs `user` any more, unless `aside_compressor_new()` failed. May be
-     * NULL.
+     * Called once if `count` is set, when `user` is no longer needed, unless `aside_compressor_new()` failed. May be NULL.
      */
     aside_release_fn release;
     /** Passed to `count` and `release`. */
@@ -238,10 +239,10 @@ typedef struct aside_compressor_options {
 } aside_compressor_options;
 
 /**
- * Makes a compressor with the filters and caches that a registry has now. The registry stays the caller's: it may be
- * freed at once, or be changed and make other compressors. They share its caches and the host's callbacks, whose
- * `release` is called when the last of registry, compressors and their streams is freed. `options` may be NULL: no
- * budget, and no limit to a text.
+ * Makes a compressor with the filters and caches that a registry has now. The caller still owns the registry: it may be freed at
+ * once, or be changed and used for further compressors. All these compressors share its caches and the host's callbacks; `release`
+ * is called when the registry, the compressors and their streams are all freed. `options` may be NULL: no budget, and no limit to
+ * a text.
  *
  * Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` (a budget that
@@ -255,7 +256,7 @@ struct aside_compressor *aside_compressor_new(const struct aside_registry *regis
 /**
  * Frees a compressor. Does nothing for NULL. Streams that were made from it remain usable.
  *
- * Inside a callback of its filters and caches nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
+ * Inside a callback of its filters and caches, nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
  *
  * Threads: no other thread may be using it.
  */
@@ -277,16 +278,16 @@ struct aside_compressed *aside_compress(const struct aside_compressor *compresso
                                         size_t count);
 
 /**
- * Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed`
- * and is valid as long as that is. An empty text removes the part, because another part says the same.
+ * Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed` and
+ * is valid as long as `compressed`. An empty text removes the part, because another part has the same text.
  *
  * Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
  */
 aside_status aside_compressed_part(const struct aside_compressed *compressed, size_t index, struct aside_bytes *text);
 
 /**
- * A report on one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers are to
- * memory of the `aside_compressed` and are valid as long as that is.
+ * A report on one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers are to memory
+ * of the `aside_compressed`, valid as long as the `aside_compressed`.
  */
 typedef struct aside_report {
     /** `sizeof(aside_report)` of the caller's header. */
@@ -295,7 +296,7 @@ typedef struct aside_report {
     uint64_t before;
     /** Bytes of the text parts after, banners included. */
     uint64_t after;
-    /** UTF-16 code units of the text parts before, as banners have them. */
+    /** UTF-16 code units of the text parts before, as in banners. */
     uint64_t before_units;
     /** UTF-16 code units of the text parts after, banners included. */
     uint64_t after_units;
@@ -325,7 +326,7 @@ typedef struct aside_report {
 } aside_report;
 
 /**
- * Fills `*report`. Set `report->size` before.
+ * Fills `*report`. Set `report->size` before the call.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
  */
@@ -346,12 +347,12 @@ void aside_compressed_free(struct aside_compressed *compressed);
 
 /**
  * Makes a stream for the output of one run of a tool, with `memory` bytes for it: at least four times the budget, and at least
- * 4,096. If the text fits into that, the result is that of one call, without a banner, and is returned at the end. A longer text
- * without a budget is returned while it arrives, without its repeats; with a budget it is returned at the end: head, tail and
- * error regions.
+ * 4,096. If the text fits into `memory`, the result is that of one call, without a banner, and is returned at the end. A longer
+ * text without a budget is returned while it arrives, without its repeats; with a budget, its head, tail and error regions are
+ * returned at the end.
  *
- * The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
- * usually 5 times `memory`, at most 26 times, if all lines have one or two bytes.
+ * Between calls, the stream holds its last output and at most 2.5 times `memory`. Inside a call, it needs 128 KiB plus usually 5
+ * times `memory`; at most 26 times, if all lines have one or two bytes.
  *
  * Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY`
@@ -365,16 +366,16 @@ struct aside_tool_stream *aside_tool_stream_new(const struct aside_compressor *c
                                                 size_t memory);
 
 /**
- * Frees a stream. Does nothing for NULL. Inside a callback of a filter that it has called nothing is freed
- * (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
+ * Frees a stream. Does nothing for NULL. Inside a callback of one of its filters, nothing is freed (`aside_last_status()` is then
+ * `ASIDE_ERROR_BUSY`).
  *
  * Threads: no other thread may be using it.
  */
 void aside_tool_stream_free(struct aside_tool_stream *stream);
 
 /**
- * Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes the decided text, often empty: memory of the
- * stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
+ * Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes the text that is decided, which is often empty. It is
+ * memory of the stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
  * memory of the stream.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`,
@@ -391,8 +392,8 @@ aside_status aside_tool_stream_feed(struct aside_tool_stream *stream, const char
 aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream, int64_t code);
 
 /**
- * Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
- * after that; `aside_tool_stream_report()` returns the report.
+ * Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream accepts no more text after
+ * that; `aside_tool_stream_report()` returns the report.
  *
  * Returns the same as `aside_tool_stream_feed()`.
  */
@@ -402,8 +403,8 @@ aside_status aside_tool_stream_finish(struct aside_tool_stream *stream, struct a
  * Takes the report of a stream that is finished. Call it at most once.
  *
  * Returns the report, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
- * may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of
- * the output and after a report that was taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
+ * may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of the
+ * output, and if the report was already taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
  * `ASIDE_ERROR_PANIC`.
  */
 struct aside_compressed *aside_tool_stream_report(struct aside_tool_stream *stream);

@@ -23,8 +23,8 @@ extern "C" {
  * ========================================================================== */
 
 /**
- * Returns the version of `aside_unstable.h`. It grows with each change there that a program could notice.
- * The version that this header describes is 1.
+ * Returns the version of `aside_unstable.h`. It grows with each change of that header that a program could notice. The version
+ * that this header describes is 1.
  */
 uint32_t aside_unstable_version(void);
 
@@ -35,9 +35,9 @@ uint32_t aside_unstable_version(void);
  * ========================================================================== */
 
 /**
- * Makes a dialect from a response template (JSON, UTF-8): how a model's text is divided, as the `response_template` of its
- * `tokenizer_config.json` says it. `json` is the template or that file; it has `len` bytes and needs no NUL, and is not
- * used after the call.
+ * Makes a dialect from a response template (JSON, UTF-8): the `response_template` of a model's `tokenizer_config.json`, which
+ * describes how its text is divided. `json` is the template or that file; it has `len` bytes and needs no NUL, and is not used
+ * after the call.
  *
  * Returns a dialect that the caller owns: `aside_dialect_free()`. NULL if that fails; `aside_last_status()` is then
  * `ASIDE_ERROR_DIALECT` with a message that names the part of the template and its pattern; `ASIDE_ERROR_NULL`,
@@ -71,7 +71,7 @@ typedef uint32_t aside_tool_arguments;
 /**
  * The texts around one call of a tool, from `aside_dialect_tool_trigger()`: `begin`, the tool's name, `after_name`, the arguments,
  * `end`. Set `size` before the call; later versions may add fields at the end. The texts belong to the dialect and are valid as
- * long as that is.
+ * long as the dialect.
  */
 typedef struct aside_tool_trigger {
     /** `sizeof(aside_tool_trigger)` of the caller's header. */
@@ -104,10 +104,10 @@ typedef struct aside_tool_trigger {
 } aside_tool_trigger;
 
 /**
- * Fills `*trigger` with the texts that the model writes around a tool call, by the table of calls with this number in the
- * dialect's file, from 0; the first is the model's usual form. A server that makes a model write its calls by a grammar builds
- * the grammar from these texts and the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an
- * id, the id is 0.
+ * Fills `*trigger` with the texts that the model writes around a tool call, according to the table of calls with this number in
+ * the dialect's file, from 0; the first is the model's usual form. A server that makes a model write its calls by a grammar builds
+ * the grammar from these texts and the tools' schemas. Tables of calls without an opener do not count. If a form needs an id, the
+ * id is 0.
  *
  * Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -125,33 +125,32 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
 /**
  * Writes the set of bytes that change nothing in the current state of the stream, so that a host for which calls are expensive
  * need not call for each token. A chunk of these bytes only, which are all ASCII, is text of one channel, and does not change
- * the state. The host may skip such chunks, as many as come, and adds up their lengths; each of them would be one event
- * `ASIDE_KIND_TEXT` with all its bytes. The host feeds the first chunk with another byte, and calls this again: any feed may
- * change the set.
+ * the state. The host may skip any number of such chunks, and adds up their lengths; each of them would be one event
+ * `ASIDE_KIND_TEXT` with all its bytes. The host feeds the first chunk that has any other byte, and then calls this again, because
+ * any feed may change the set.
  *
  * `bytes` is a set of four numbers: byte `b` is in it if `bytes[b / 64] >> b % 64 & 1` is 1. The scanner does not know of
  * skipped chunks until `aside_scanner_skip()` is called with their total length and last byte.
  *
  * Returns the channel (`ASIDE_CHANNEL_CONTENT` and the others, 0 or above) with `bytes` filled, or `ASIDE_NOT_TEXT` if every
  * chunk has to be fed, and nothing is written: before the first byte, with bytes held back or events pending, with a
- * budget for this channel, in text that is collected, after tokens were fed, and if something is wrong.
+ * budget for this channel, in text that is collected, after tokens were fed, and after an error.
  *
- * Memory: none is allocated.
+ * Memory: nothing is allocated.
  */
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 
 /**
  * Notes that `len` bytes were skipped, as `aside_scanner_quiet()` allows: offset and counts continue as if the bytes had been
- * fed. `last` is the last skipped byte (0 to 255), which may decide whether a tag after it is a marker. Call this before any
+ * fed. `last` is the last skipped byte (0 to 255), because it may decide whether a tag after it is a marker. Call this before any
  * other function of this scanner, except for `aside_scanner_quiet()`, and for the functions that return held bytes and take
  * thoughts.
  *
- * Returns `ASIDE_OK`, for a `len` of 0 anywhere; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for
- * more bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
- * After an error nothing has changed. Only the host knows whether the bytes were in the set, and were reported as text
- * of that channel.
+ * Returns `ASIDE_OK`, for a `len` of 0 in any state; `ASIDE_ERROR_ORDER` if no such chunk can have been skipped, and for more
+ * bytes than any stream has; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. After an error
+ * nothing has changed. Only the host knows whether the bytes were in the set, and were reported as text of that channel.
  *
- * Memory: none is allocated.
+ * Memory: nothing is allocated.
  */
 aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);
 
@@ -161,23 +160,56 @@ aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uin
  * Threads: any thread may call this function at any time.
  * ========================================================================== */
 
+/** Whether a request says that the model should think: the values of `aside_thinks`. */
+enum {
+    /** The request does not say, so the model decides. */
+    ASIDE_THINKS_UNKNOWN = 0,
+    /** The model should think. */
+    ASIDE_THINKS_ON = 1,
+    /** The model should not think. */
+    ASIDE_THINKS_OFF = 2,
+};
+
+/** An `ASIDE_THINKS_` value. */
+typedef uint32_t aside_thinks;
+
+/** The facts of a request that concern its answer. Set `size` before each call; later versions may add fields at the end. */
+typedef struct aside_request {
+    /** `sizeof(aside_request)` of the caller's header. */
+    size_t size;
+    /** Whether the model should think. */
+    aside_thinks thinks;
+    /** Whether the client wants the thinking in the answer, for `aside_rewriter_options.thinking`. */
+    aside_thinking thinking;
+    /**
+     * The JSON text of `tools`, for the options of an answer or a rewriter. It is a part of `body`. If the request offers no tools,
+     * it is `[]`, so that no call is reported.
+     */
+    struct aside_bytes tools;
+} aside_request;
+
 /**
- * Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path`
- * is read; `body` is the whole body of the request.
+ * Reads the facts of a request that concern its answer. Of `*exchange`, only `path` is read; `body` is the whole body of the
+ * request. An incomplete body, or one that is not a JSON object, decides nothing. Set `request->size` to `sizeof(aside_request)`
+ * before the call.
  *
- * A request does not want the thinking if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think":
- * false`, or if it is a Messages request without `thinking`, or with `thinking` that is `disabled`. Every other request, and a
- * body that is not a JSON object, wants it.
+ * The model should think or not, if one of these says so; the first one counts: a variable of the chat template
+ * (`chat_template_kwargs`: `enable_thinking`, `thinking`, `thinking_mode`), `enable_thinking` or `think` as a boolean, the type
+ * of `thinking`, an effort (`think`, `reasoning_effort`, also as a variable, and `reasoning.effort`), which is off as `none` or
+ * `no_think`.
  *
- * Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
- * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+ * The client wants no thinking if the request has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think":
+ * false`, or if it is a Messages request whose `thinking` is absent or `disabled`.
+ *
+ * Returns `ASIDE_OK` with `*request` filled; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for
+ * an unknown bit, `ASIDE_ERROR_PANIC`.
  *
  * Memory: it allocates nothing.
  */
-aside_status aside_request_thinking(const struct aside_exchange *exchange,
-                                    const char *body,
-                                    size_t len,
-                                    aside_thinking *thinking);
+aside_status aside_request_read(const struct aside_exchange *exchange,
+                                const char *body,
+                                size_t len,
+                                struct aside_request *request);
 
 /* ========================================================================== *
  * Requests: the thinking of earlier turns, where the server reads it
@@ -210,7 +242,7 @@ enum {
     ASIDE_HISTORY_NAME_TEXT = 8,
 };
 
-/** A name that the format of the request does not have changes nothing. */
+/** A name that does not exist in the request's format changes nothing. */
 typedef uint32_t aside_history_name;
 
 /** The turns whose thinking stays in a request: the values of `aside_history_turns`. */
@@ -247,8 +279,8 @@ enum {
     /** The blocks and items stay unchanged. */
     ASIDE_HISTORY_MADE_KEEP = 0,
     /**
-     * In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
-     * turned off. In Responses, made items lose their `id`, and references to them are removed.
+     * In Messages, unsigned thinking blocks are removed; if the server would then refuse the request, its thinking is turned
+     * off. In Responses, made items lose their `id`, and references to them are removed.
      */
     ASIDE_HISTORY_MADE_REMOVE = 1,
 };
@@ -265,7 +297,7 @@ typedef struct aside_history_options {
     size_t size;
     /** With `ASIDE_HISTORY_NAME_TEXT`, the dialect whose markers are written. Otherwise not read. */
     const struct aside_dialect *dialect;
-    /** The most bytes of a body that is read: a longer one is returned unchanged. 0: 32 MiB. */
+    /** The length of the longest body that is read, in bytes; a longer body is returned unchanged. 0: 32 MiB. */
     uint64_t max_body;
     /** The format of the request: `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES`. */
     aside_formats format;
@@ -275,7 +307,7 @@ typedef struct aside_history_options {
     aside_history_turns turns;
     /** The change to an assistant message without thinking. */
     aside_history_missing missing;
-    /** The treatment of blocks and items that the server did not make. */
+    /** The treatment of blocks and items that a rewriter made and the server did not. */
     aside_history_made made;
     /** 0. */
     uint32_t reserved;
@@ -323,11 +355,11 @@ typedef struct aside_history_report {
 } aside_history_report;
 
 /**
- * Finds the format of the requests to a path, with or without a query: that of `/chat/completions`, `/responses` or
+ * Finds the format of the requests to a path, with or without a query: the path ends in `/chat/completions`, `/responses` or
  * `/messages`. `path` has `len` bytes.
  *
  * Returns `ASIDE_OK` and writes `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES` to `*format`. Returns
- * `ASIDE_NONE` for another path; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+ * `ASIDE_NONE` for any other path; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_history_format(const char *path, size_t len, aside_formats *format);
 
@@ -335,9 +367,9 @@ aside_status aside_history_format(const char *path, size_t len, aside_formats *f
  * Fills `*options` for a built-in server and requests of a format. `name` has `len` bytes and needs no NUL. Set
  * `options->size` before the call.
  *
- * Returns `ASIDE_OK`; `ASIDE_NONE` if requests of that format need no change, and `*options` is as it was;
- * `ASIDE_ERROR_UNKNOWN` with a message that names the known servers; `ASIDE_ERROR_OPTION` for another format;
- * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+ * Returns `ASIDE_OK`; `ASIDE_NONE` if requests of that format need no change, and `*options` is unchanged; `ASIDE_ERROR_UNKNOWN`
+ * with a message that names the known servers; `ASIDE_ERROR_OPTION` for a format without a history; `ASIDE_ERROR_NULL`,
+ * `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
  *
  * Memory: if it runs out, the process ends. A host calls this before it serves.
  */
@@ -364,7 +396,7 @@ aside_status aside_history_server_load(const char *toml,
  * Returns the name of the built-in server number `index`, in sorted order, from 0: UTF-8 with a NUL at its end. `*len` becomes
  * its length without the NUL; `len` may be NULL.
  *
- * The memory lives as long as the library. NULL past the last one: the list ends there, and nothing has failed.
+ * The memory lives as long as the library. NULL past the last name, which is not a failure.
  */
 const char *aside_history_server_name_at(size_t index, size_t *len);
 
@@ -373,7 +405,7 @@ const char *aside_history_server_name_at(size_t index, size_t *len);
  * the request. Everything that the options do not name stays unchanged, byte for byte; a body that cannot be read is returned
  * unchanged, and `*report` says why. `report` may be NULL. Rewriting the result again changes nothing.
  *
- * The host writes `Content-Length` again, and any digest or signature of the body.
+ * The host must then set `Content-Length` again, and any digest or signature of the body.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
  * `aside_last_status()` is then `ASIDE_ERROR_NULL`, also if the dialect is missing, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_SIZE`,
@@ -392,7 +424,7 @@ char *aside_history_rewrite(const struct aside_history_options *options,
  * ========================================================================== */
 
 /**
- * Sees every invocation of a cache's tools, before any cache looks it up. Return 0; below 0 for a failure, with its reason
+ * Called with every invocation of a cache's tools, before any cache looks it up. Return 0; below 0 for a failure, with its reason
  * in `reply`.
  */
 typedef int32_t (*aside_observe_fn)(void *user, const struct aside_invocation *invocation, struct aside_reply *reply);
@@ -417,9 +449,8 @@ typedef int32_t (*aside_record_fn)(void *user,
                                    struct aside_reply *reply);
 
 /**
- * A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
- * to zero, then `size`; later versions may add fields at the end. The rules of `aside_filter` for callbacks hold for these
- * too.
+ * A cache of the host: it remembers results. A recorded result is used only if its text equals the fresh text. Set all of it to
+ * zero, then `size`; later versions may add fields at the end. The rules of `aside_filter` for callbacks apply here too.
  */
 typedef struct aside_cache {
     /** `sizeof(aside_cache)` of the caller's header. */
@@ -428,13 +459,13 @@ typedef struct aside_cache {
     struct aside_bytes id;
     /** Ids of the tools whose results it is for. */
     const struct aside_bytes *tool_ids;
-    /** Their number. 0: all tools. */
+    /** The number of ids. 0: all tools. */
     size_t tool_id_count;
-    /** Sees every invocation. May be NULL. */
+    /** Called with every invocation. May be NULL. */
     aside_observe_fn observe;
     /** Returns a recorded result. Not NULL. */
     aside_lookup_fn lookup;
-    /** Records one. Not NULL. */
+    /** Records a result. Not NULL. */
     aside_record_fn record;
     /** May be NULL. */
     aside_release_fn release;
@@ -443,42 +474,25 @@ typedef struct aside_cache {
 } aside_cache;
 
 /**
- * Adds a cache of the host. It replaces one of the same id. Lifetimes and results are those of
+ * Adds a cache of the host. It replaces a cache with the same id. Lifetimes and results are those of
  * `aside_registry_add_filter()`.
  */
 aside_status aside_registry_add_cache(struct aside_registry *registry, const struct aside_cache *cache);
 
 /**
- * Adds the library's own cache, `last-run`: the last result of each invocation, in at most `size` bytes. An entry counts
- * its tool id, input and text, and 256 bytes more. The entries that were recorded first are dropped for new ones.
+ * Adds the library's own cache, `last-run`: the last result of each invocation, in at most `size` bytes. The size of an entry is
+ * that of its tool id, input and text, plus 256 bytes. The oldest entries are dropped to make room.
  *
  * Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
 aside_status aside_registry_add_last_run(struct aside_registry *registry, size_t size);
 
 /**
- * Adds the filter `minify-json`, the only one for text that is protected.
+ * Adds the filter `minify-json`, the only filter that changes protected text.
  *
  * Returns the same as `aside_registry_add_last_run()`.
  */
 aside_status aside_registry_minify_json(struct aside_registry *registry);
-
-/**
- * Removes the filter or cache of this id.
- *
- * Returns `ASIDE_OK`; `ASIDE_NONE` if there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
- * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
- */
-aside_status aside_registry_remove(struct aside_registry *registry, const char *id, size_t len);
-
-/**
- * Reads a filter file and runs its own tests, of which it must have one of each kind.
- *
- * Returns the same as `aside_registry_add_toml()`.
- *
- * Threads: any thread may call this at any time.
- */
-aside_status aside_filter_check(const char *toml, size_t len);
 
 /* ========================================================================== *
  * Reports in full: what happened to each byte
@@ -487,8 +501,8 @@ aside_status aside_filter_check(const char *toml, size_t len);
  * ========================================================================== */
 
 /**
- * A filter or cache that failed and was skipped, from `aside_compressed_failed()`. Set `size` before the call. The texts
- * are memory of the `aside_compressed`, valid as long as that is.
+ * A filter or cache that failed and was skipped, from `aside_compressed_failed()`. Set `size` before the call. The texts are
+ * memory of the `aside_compressed`, valid as long as the `aside_compressed`.
  */
 typedef struct aside_failed {
     /** `sizeof(aside_failed)` of the caller's header. */
@@ -500,8 +514,8 @@ typedef struct aside_failed {
 } aside_failed;
 
 /**
- * Fills `*failed` with the filter or cache number `index` of those that failed: `failed_count` of the report. Set
- * `failed->size` before.
+ * Fills `*failed` with the filter or cache number `index` of those that failed: `failed_count` of the report. Set `failed->size`
+ * before the call.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_RANGE` past the last one; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
  */
@@ -511,7 +525,7 @@ aside_status aside_compressed_failed(const struct aside_compressed *compressed, 
 typedef struct aside_part_report {
     /** `sizeof(aside_part_report)` of the caller's header. */
     size_t size;
-    /** The part's index in the result that came in. */
+    /** The part's index in the original result. */
     size_t part;
     /** Bytes of the original. */
     uint64_t len;
@@ -523,7 +537,7 @@ typedef struct aside_part_report {
 
 /**
  * Fills `*report` with the report on one of the parts that filters changed: number `index` of the report's `part_count`.
- * Set `report->size` before.
+ * Set `report->size` before the call.
  *
  * Returns the same as `aside_compressed_failed()`.
  */
@@ -548,8 +562,8 @@ enum {
 typedef uint32_t aside_change;
 
 /**
- * A stretch of an original, from `aside_compressed_stretch()`. All of them, joined in order, are the original. Set `size`
- * before the call.
+ * A stretch of an original, from `aside_compressed_stretch()`. All stretches, joined in order, are the original. Set `size` before
+ * the call.
  */
 typedef struct aside_stretch {
     /** `sizeof(aside_stretch)` of the caller's header. */
@@ -568,7 +582,7 @@ typedef struct aside_stretch {
 
 /**
  * Fills `*stretch` with the stretch number `index` of a part's original. `part_index` is the index that
- * `aside_compressed_part_report()` takes. Set `stretch->size` before.
+ * `aside_compressed_part_report()` takes. Set `stretch->size` before the call.
  *
  * Returns the same as `aside_compressed_failed()`.
  */
@@ -578,10 +592,10 @@ aside_status aside_compressed_stretch(const struct aside_compressed *compressed,
                                       struct aside_stretch *stretch);
 
 /**
- * Finds `len` bytes at `start` of a part's original, to show omitted text. `original` is the text of the part number
- * `part` as it came in (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
+ * Finds `len` bytes at `start` of a part's original, to show omitted text. `original` is the unchanged text of the part number
+ * `part` (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
  *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if `original` is a different text, or no filter changed that part;
  * `ASIDE_ERROR_RANGE`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`.
  */
 aside_status aside_compressed_slice(const struct aside_compressed *compressed,
@@ -591,99 +605,6 @@ aside_status aside_compressed_slice(const struct aside_compressed *compressed,
                                     uint64_t start,
                                     uint64_t len,
                                     struct aside_bytes *out);
-
-/* ========================================================================== *
- * Parts of the compressor, for hosts that choose for themselves
- *
- * Threads: any thread may call these functions at any time, with the same command line too.
- * ========================================================================== */
-
-/**
- * Returns the smallest length, in bytes, of a result that may be changed, all of its parts together: shorter ones never
- * are. A longer result may have fewer UTF-16 code units than this, and then it is not changed either.
- */
-size_t aside_min_compressible(void);
-
-/** Returns the smallest budget of a compressor, in bytes. */
-size_t aside_min_budget(void);
-
-/**
- * Returns whether a text is in a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
- * read.
- */
-int32_t aside_is_protected(const char *text, size_t len);
-
-/**
- * Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to
- * how many.
- *
- * The text has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
- * `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not
- * UTF-8), `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
- */
-char *aside_format_banner(const struct aside_bytes *filter_ids,
-                          size_t count,
-                          uint64_t before,
-                          uint64_t after,
-                          size_t *out_len);
-
-/**
- * The commands of a command line. It never changes. From `aside_command_line_parse()`; freed by
- * `aside_command_line_free()`.
- */
-typedef struct aside_command_line aside_command_line;
-
-/**
- * A command of a command line, from `aside_command_line_command()`. Set `size` before the call. Its texts are UTF-8, and
- * memory of the line, valid as long as that is.
- */
-typedef struct aside_command {
-    /** `sizeof(aside_command)` of the caller's header. */
-    size_t size;
-    /** The program, without its folder and version: `git`; `pytest` of `python -m pytest`, `gradle` of `./gradlew`. */
-    struct aside_bytes name;
-    /**
-     * The first argument that is neither an option nor an option's value: `diff` of `git -C dir diff`; the script of
-     * `npm run`. Empty if there is none.
-     */
-    struct aside_bytes subcommand;
-    /** All words after the program, without their quotes. */
-    const struct aside_bytes *words;
-    /** Their number. */
-    size_t word_count;
-    /**
-     * 1 if its output is seen. 0 for `cd` and the like, and if it goes to a file or into a program that writes
-     * something else.
-     */
-    uint32_t prints;
-    /** 1 if its output goes through `head`, `grep` and the like, so that it may be only a part. Otherwise 0. */
-    uint32_t piped;
-} aside_command;
-
-/**
- * Parses a command line as a shell would, for hosts that choose filters by it as the library does. Nothing is run.
- * `line` has `len` bytes of UTF-8.
- *
- * Returns the commands, which the caller owns: `aside_command_line_free()`. NULL if that fails; `aside_last_status()`
- * is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (not UTF-8) or `ASIDE_ERROR_MEMORY`.
- */
-struct aside_command_line *aside_command_line_parse(const char *line, size_t len);
-
-/**
- * Fills `*command` with the command number `index` of a line, from 0 in their order; for a shell with `-c` they are those
- * that it runs. Set `command->size` before. Wrappers (`sudo`, `timeout`, `npx` …), assignments and redirections are not
- * among them. There are none if the line is better left alone: with `case`, or with shells in shells more than eight deep.
- *
- * Returns `ASIDE_OK`; `ASIDE_NONE` past the last command; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
- */
-aside_status aside_command_line_command(const struct aside_command_line *line, size_t index, struct aside_command *command);
-
-/**
- * Frees a command line and its commands. Does nothing for NULL.
- *
- * Threads: no other thread may be using it.
- */
-void aside_command_line_free(struct aside_command_line *line);
 
 #ifdef __cplusplus
 } /* extern "C" */

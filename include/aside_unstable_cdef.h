@@ -26,10 +26,22 @@ aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
                                         struct aside_tool_trigger *trigger);
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);
-aside_status aside_request_thinking(const struct aside_exchange *exchange,
-                                    const char *body,
-                                    size_t len,
-                                    aside_thinking *thinking);
+enum {
+    ASIDE_THINKS_UNKNOWN = 0,
+    ASIDE_THINKS_ON = 1,
+    ASIDE_THINKS_OFF = 2,
+};
+typedef uint32_t aside_thinks;
+typedef struct aside_request {
+    size_t size;
+    aside_thinks thinks;
+    aside_thinking thinking;
+    struct aside_bytes tools;
+} aside_request;
+aside_status aside_request_read(const struct aside_exchange *exchange,
+                                const char *body,
+                                size_t len,
+                                struct aside_request *request);
 enum {
     ASIDE_HISTORY_NAME_AS_IS = 0,
     ASIDE_HISTORY_NAME_REASONING_CONTENT = 1,
@@ -126,8 +138,6 @@ typedef struct aside_cache {
 aside_status aside_registry_add_cache(struct aside_registry *registry, const struct aside_cache *cache);
 aside_status aside_registry_add_last_run(struct aside_registry *registry, size_t size);
 aside_status aside_registry_minify_json(struct aside_registry *registry);
-aside_status aside_registry_remove(struct aside_registry *registry, const char *id, size_t len);
-aside_status aside_filter_check(const char *toml, size_t len);
 typedef struct aside_failed {
     size_t size;
     struct aside_bytes id;
@@ -170,24 +180,3 @@ aside_status aside_compressed_slice(const struct aside_compressed *compressed,
                                     uint64_t start,
                                     uint64_t len,
                                     struct aside_bytes *out);
-size_t aside_min_compressible(void);
-size_t aside_min_budget(void);
-int32_t aside_is_protected(const char *text, size_t len);
-char *aside_format_banner(const struct aside_bytes *filter_ids,
-                          size_t count,
-                          uint64_t before,
-                          uint64_t after,
-                          size_t *out_len);
-typedef struct aside_command_line aside_command_line;
-typedef struct aside_command {
-    size_t size;
-    struct aside_bytes name;
-    struct aside_bytes subcommand;
-    const struct aside_bytes *words;
-    size_t word_count;
-    uint32_t prints;
-    uint32_t piped;
-} aside_command;
-struct aside_command_line *aside_command_line_parse(const char *line, size_t len);
-aside_status aside_command_line_command(const struct aside_command_line *line, size_t index, struct aside_command *command);
-void aside_command_line_free(struct aside_command_line *line);

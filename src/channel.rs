@@ -60,15 +60,15 @@ impl fmt::Display for Channel {
 pub enum Start {
     /// A span of this channel. For `Content`, no span is open.
     Channel(Channel),
-    /// A message header, in a dialect that has them.
+    /// A message header, in a dialect with headers.
     Header,
-    /// No span; without its thinking, the text is a list of tool calls without markers, as a grammar makes a model write them
-    /// (`"tool_choice": "required"`). Only a [`Rewriter`](crate::sse::Rewriter) that looks for calls starts so.
+    /// No span; without its thinking, the text is a list of tool calls without markers, for a model that a grammar makes write such
+    /// a list (`"tool_choice": "required"`). Only a [`Rewriter`](crate::sse::Rewriter) that looks for calls has this start.
     Calls,
 }
 
 impl Start {
-    /// Returns the name that `parse` reads: that of a channel, `header` or `calls`.
+    /// Returns the name that `parse` reads: the channel's name, `header` or `calls`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Start {
     }
 }
 
-/// The error for a start's name that is neither a channel's nor `header` nor `calls`.
+/// The error for a start's name that is none of the channels' names, `header` and `calls`.
 ///
 /// ```
 /// let error = "thought".parse::<aside::Start>().unwrap_err();

@@ -1,6 +1,6 @@
 //! How near two names are to each other, so that an error can suggest the intended one. Nothing here may allocate.
 
-/// The most bytes of a name of a dialect, pattern or key. A caller's name may be longer, and is cut.
+/// The maximum number of bytes of a name of a dialect, pattern or key. A caller's name may be longer, and is cut.
 pub const LONGEST: usize = 64;
 
 /// Returns the rank of a known name that may have been meant, least first, or `None` if it is too far from the one that was asked for:

@@ -1,6 +1,5 @@
-//! Says what is wrong with a TOML file: the line, the key, and what to write instead. Files may come from anybody, so every
-//! error here takes time linear in the file, has bounded length, and contains no control characters that would act on a
-//! terminal.
+//! Describes the faults of a TOML file: the line, the key, and the correct form. Files may be hostile, so every error takes time
+//! linear in the file, has bounded length, and contains no control characters that would control a terminal.
 
 use std::{borrow::Cow, fmt, ops::Range};
 
@@ -9,14 +8,14 @@ use serde::de::DeserializeOwned;
 mod advice;
 mod values;
 
-/// The most bytes of a name or literal that a message quotes.
+/// The maximum number of bytes of a name or literal that a message quotes.
 const LONGEST_QUOTE: usize = 200;
-/// The most bytes of a key, its table included.
+/// The maximum number of bytes of a key, its table included.
 const LONGEST_KEY: usize = 256;
-/// The most bytes of a message.
+/// The maximum number of bytes of a message.
 const LONGEST_MESSAGE: usize = 4096;
 
-/// Why a dialect file or a filter file cannot be used.
+/// The reason why a dialect file or a filter file cannot be used.
 ///
 /// ```
 /// let error = aside::Dialect::load("name = 3").unwrap_err();
@@ -30,13 +29,13 @@ pub struct FileError {
     message: String,
 }
 
-/// Returns a file's text with LF at the ends of its lines, so that strings of several lines say the same if the file was checked
+/// Returns a file's text with LF at the ends of its lines, so that strings of several lines are the same if the file was checked
 /// out with CR LF.
 pub(crate) fn with_lf(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
 }
 
-/// Reads a file's shape. `T` refuses keys that it does not know.
+/// Reads a file into a `T`, which refuses unknown keys.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
     values::read(text).map_err(|error| {
         if is_path(text) {
@@ -58,7 +57,7 @@ impl FileError {
         self.line
     }
 
-    /// Returns the key with its table, such as `span.open` or `rule.drop`. It is empty if the fault is in no key.
+    /// Returns the key with its table, such as `span.open` or `rule.drop`. It is empty if the fault does not concern a key.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
@@ -89,7 +88,7 @@ impl FileError {
         self
     }
 
-    /// Returns the fault that reading the values found.
+    /// Describes the fault that was found in the values of the file.
     fn of_values<T: DeserializeOwned>(text: &str, error: values::Error) -> FileError {
         let values::Error { message, span } = error;
         if message == TOO_DEEP {
@@ -123,7 +122,7 @@ impl fmt::Display for FileError {
     }
 }
 
-/// Returns a text as a message quotes it, between backticks and cut to a bounded length.
+/// Returns a text in the form for messages: between backticks, and cut to a bounded length.
 pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", cut(text, LONGEST_QUOTE))
 }
@@ -156,7 +155,7 @@ const TOO_DEEP: &str = "recursion limit";
 /// The dots of the shortest such key.
 const MOST_DOTS: usize = 80;
 
-/// Returns the place of the first such key. Everything else in the file is well formed, so that no value has as many dots.
+/// Returns the place of the first such key. Everything else in the file is well formed, so no value has as many dots.
 fn too_deep(text: &str) -> Option<Range<usize>> {
     let mut dots = 0;
     for (at, byte) in BareBytes::new(text) {
@@ -172,7 +171,7 @@ fn too_deep(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Where a byte of the file is.
+/// The place of a byte of the file.
 struct Location<'a> {
     /// Counted from 1.
     line: usize,
@@ -180,7 +179,7 @@ struct Location<'a> {
     table: &'a str,
     /// The last key that begins at or before the byte.
     key: &'a str,
-    /// The last line that begins in no string, at or before the byte, without its comment.
+    /// The last line at or before the byte that does not begin inside a string, without its comment.
     row: &'a str,
     /// The first line of the file that names a table.
     first_header: &'a str,
@@ -215,7 +214,7 @@ impl<'a> Location<'a> {
     }
 }
 
-/// Returns the lines of the file that do not begin in a string, up to the one that the byte is in.
+/// Returns the lines of the file that do not begin inside a string, up to the line with the byte.
 fn rows(text: &str, at: usize) -> impl Iterator<Item = &str> {
     let ends = BareBytes::new(text).filter(|&(_, byte)| byte == b'\n');
     let starts = std::iter::once(0).chain(ends.map(|(end, _)| end + 1));
@@ -226,8 +225,8 @@ fn is_key(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-/// The bytes of a TOML file that are in no string and in no comment, each with its offset. The file need not be right:
-/// a string of one line ends with its line at the latest.
+/// The bytes of a TOML file outside strings and comments, each with its offset. The file may be faulty: a string of one line ends
+/// with its line at the latest.
 struct BareBytes<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -238,7 +237,7 @@ impl<'a> BareBytes<'a> {
         BareBytes { bytes: text.as_bytes(), at: 0 }
     }
 
-    /// Goes to the end of the string that begins here with this quote. Looks at no byte more than a few times.
+    /// Skips to the end of the string that begins here with this quote. No byte is examined more than a few times.
     fn skip_string(&mut self, quote: u8) {
         let run = |at: usize| self.bytes[at..].iter().take(5).take_while(|&&byte| byte == quote).count();
         let is_long = run(self.at) >= 3;
@@ -247,7 +246,7 @@ impl<'a> BareBytes<'a> {
             at += match byte {
                 b'\n' if !is_long => break,
                 b'\\' if quote == b'"' => {
-                    // An escaped line end ends no less a string of one line.
+                    // An escaped line end also ends a string of one line.
                     if !is_long && self.bytes.get(at + 1) == Some(&b'\n') { 1 } else { 2 }
                 }
                 _ if byte != quote => 1,

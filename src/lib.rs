@@ -41,14 +41,15 @@
 //! | to | see |
 //! |---|---|
 //! | find the dialect of a model or of its chat template | [`Dialect::find_for_model`], [`Dialect::find_for_template`] |
+//! | read an answer with its tool calls, as parts | [`answer::Answer`] |
 //! | start where a rendered prompt ends | [`Scanner::start_from_prompt`] |
 //! | limit the thinking, or collect whole thoughts | [`ScannerOptions`], [`Scanner::force_close`], [`Scanner::take_thought`] |
 //! | feed the model's own tokens | [`Scanner::feed_tokens`] |
 //! | stop between two events | [`Scanner::events`] |
-//! | get the answer out of a whole text | [`Dialect::strip`] |
+//! | extract the answer from a whole text | [`Dialect::strip`] |
 //! | write thinking, content and calls with their markers | [`Dialect::join`], [`JoinOptions::calls`] |
 //! | keep markers out of a prompt | [`Dialect::escape`] |
-//! | correct an OpenAI-style answer between server and client | [`sse::Rewriter`] |
+//! | rewrite an OpenAI-style answer between server and client | [`sse::Rewriter`] |
 //! | give a server the thinking of earlier turns under the name that it reads | [`history::rewrite`] |
 #![cfg_attr(feature = "compress", doc = "| shorten what tools print before a model reads it | [`compress`] |")]
 //!
@@ -70,6 +71,9 @@
     clippy::return_self_not_must_use
 )]
 
+pub mod answer;
+// Public for the project's own program and tests. Hosts use `answer`.
+#[doc(hidden)]
 pub mod call_writer;
 mod calls;
 mod channel;
@@ -87,6 +91,7 @@ mod join;
 mod json;
 mod matcher;
 mod memory;
+mod recent;
 mod response_template;
 mod scanner;
 pub mod sse;

@@ -1,5 +1,6 @@
-//! Memory that may be refused. Streams are read inside other people's processes, so running out of memory must be an error
-//! and never end the process. These helpers ask for memory before they use it, as the standard library's own do not.
+//! Allocations that may fail. Streams are read inside a host's process, so running out of memory must be an error and never end the
+//! process. Unlike the standard library's functions, these helpers reserve memory before they use it, and return an error if they
+//! cannot.
 
 use std::{borrow::Cow, collections::TryReserveError};
 
@@ -58,7 +59,7 @@ pub fn lossy(bytes: &[u8]) -> Result<Cow<'_, str>> {
     Ok(Cow::Owned(text))
 }
 
-/// Adds one entry to a list. The first entry gets no more room than it takes, because many lists never get another.
+/// Adds one entry to a list. The first entry gets no more room than it needs, because many lists never get a second one.
 #[inline]
 pub fn push<T>(list: &mut Vec<T>, entry: T) -> Result<()> {
     reserve_one(list)?;
@@ -78,11 +79,10 @@ fn grow<T>(list: &mut Vec<T>) -> Result<()> {
     Ok(grown?)
 }
 
-/// The most bytes of room that a list keeps when it is emptied for the next event of a stream. Larger events are rare.
+/// The maximum number of bytes of room that a list keeps when it is emptied for the next event of a stream. Larger events are rare.
 const KEPT: usize = 4096;
 
-/// Empties a list. It frees its room if that is large, so that one large event does not cost memory as long as the stream
-/// lasts.
+/// Empties a list. Its room is freed if it is large, so that a large event does not keep memory until the end of the stream.
 #[inline]
 pub fn clear<T>(list: &mut Vec<T>) {
     if list.capacity() > KEPT / size_of::<T>().max(1) {
@@ -113,16 +113,16 @@ pub fn filled<T: Clone>(entry: T, len: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// Boxes a value. It is boxed as an array of one: the memory of a vector can be asked for, that of a box cannot.
+/// Boxes a value, as an array of one: an allocation for a vector can fail with an error, which is not possible for a box.
 pub fn try_box<T>(value: T) -> Result<Box<[T; 1]>> {
     let mut list = Vec::new();
     list.try_reserve_exact(1)?;
     list.push(value);
-    // The vector has the room of one, and so is not moved.
+    // The vector has room for exactly one value, so it is not moved.
     list.try_into().map_err(|_| OutOfMemory)
 }
 
-/// A value that is boxed when it is first needed: most streams never need it, and stay small.
+/// A value that is boxed when it is first needed. Most streams never need it, and stay small.
 pub struct TryBox<T>(Option<Box<[T; 1]>>);
 
 impl<T> TryBox<T> {
@@ -150,7 +150,7 @@ impl<T> TryBox<T> {
         })
     }
 
-    /// Returns the value, made by `make` if it was not there.
+    /// Returns the value, which `make` makes if there is none.
     #[inline]
     pub fn made_by(&mut self, make: impl FnOnce() -> T) -> Result<&mut T> {
         if self.0.is_none() {
@@ -167,7 +167,7 @@ impl<T> Default for TryBox<T> {
 }
 
 impl<T: Default> TryBox<T> {
-    /// Returns the value, made by its default if it was not there.
+    /// Returns the value, which is its type's default if there is none.
     pub fn made(&mut self) -> Result<&mut T> {
         self.made_by(T::default)
     }

@@ -1,6 +1,7 @@
 //! A folder that keeps whole texts for a while, so that a model that reads a shortened text can ask for the rest of it. Each text
 //! has an id of random digits. The folder is private, and old texts are removed whenever a new one is added.
 
+use std::cmp::Reverse;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
@@ -44,7 +45,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the folder cannot be made.
+    /// If the folder cannot be made, or is a symbolic link.
     pub fn open(folder: impl AsRef<Path>) -> io::Result<Store> {
         let folder = folder.as_ref().to_owned();
         let mut builder = fs::DirBuilder::new();
@@ -52,6 +53,10 @@ impl Store {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
+        // Somebody else may have made the link, and texts would be written and removed where it leads.
+        if fs::symlink_metadata(&folder)?.is_symlink() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a link: name the folder that it leads to"));
+        }
         Ok(Store::at(folder))
     }
 
@@ -100,7 +105,7 @@ impl Store {
     ///
     /// If the folder cannot be read, or the text cannot be written.
     pub fn put(&self, text: &[u8]) -> io::Result<String> {
-        let mut entry = self.begin()?;
+        let mut entry = self.begin_with_room(self.longest.min(text.len() as u64))?;
         match entry.write_all(text) {
             Ok(()) => entry.finish(),
             Err(error) => {
@@ -116,7 +121,13 @@ impl Store {
     ///
     /// As [`Store::put`].
     pub fn begin(&self) -> io::Result<Entry> {
-        self.sweep()?;
+        self.begin_with_room(self.longest)
+    }
+
+    /// Begins a text of which at most `room` bytes are kept.
+    fn begin_with_room(&self, room: u64) -> io::Result<Entry> {
+        let room = room.min(self.most);
+        self.sweep(room)?;
         loop {
             let id = new_id();
             let mut options = OpenOptions::new();
@@ -126,7 +137,7 @@ impl Store {
             let path = self.folder.join(format!("{id}{UNFINISHED}"));
             match options.open(&path) {
                 Ok(file) if !self.folder.join(format!("{id}{FINISHED}")).exists() => {
-                    return Ok(Entry { file, path, id, room: self.longest });
+                    return Ok(Entry { file, path, id, room });
                 }
                 Ok(_) => fs::remove_file(path)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -158,33 +169,77 @@ impl Store {
         Ok(text)
     }
 
-    /// Removes texts that are too old, and then the oldest ones while all texts together have too many bytes. Leaves other files
-    /// alone.
-    fn sweep(&self) -> io::Result<()> {
-        let mut texts = Vec::new();
+    /// Returns the texts that can be read, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be read.
+    pub fn texts(&self) -> io::Result<Vec<Text>> {
+        let mut texts = self.files()?;
+        texts.retain(|text| !text.is_part);
+        texts.sort_by_key(|text| Reverse(text.written));
+        Ok(texts.into_iter().map(|text| Text { id: text.id, bytes: text.bytes, written: text.written }).collect())
+    }
+
+    /// Returns the files of texts. Files with other names, and links, are none.
+    fn files(&self) -> io::Result<Vec<TextFile>> {
+        let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let part = name.strip_suffix(UNFINISHED);
-            let is_text = part.or(name.strip_suffix(FINISHED)).is_some_and(is_id);
+            let Some(id) = part.or(name.strip_suffix(FINISHED)).filter(|id| is_id(id)) else { continue };
             // Another process may have removed the file.
-            if let Some(data) = entry.metadata().ok().filter(|data| is_text && data.is_file()) {
-                texts.push((data.modified()?, data.len(), part.is_some(), entry.path()));
+            if let Some(data) = entry.metadata().ok().filter(fs::Metadata::is_file) {
+                files.push(TextFile {
+                    written: data.modified()?,
+                    bytes: data.len(),
+                    is_part: part.is_some(),
+                    id: id.to_owned(),
+                    path: entry.path(),
+                });
             }
         }
-        texts.sort();
-        let mut all: u64 = texts.iter().map(|text| text.1).sum();
-        for (written, length, is_part, path) in texts {
-            let age = SystemTime::now().duration_since(written).unwrap_or_default();
-            let must_go = age > self.oldest || all.saturating_add(self.longest) > self.most;
-            if must_go && !(is_part && age < WRITING) {
-                all -= length;
-                let _ = fs::remove_file(path);
+        Ok(files)
+    }
+
+    /// Removes texts that are too old, and then the oldest ones while there are too many bytes for `room` more. Leaves other files
+    /// alone.
+    fn sweep(&self, room: u64) -> io::Result<()> {
+        let mut files = self.files()?;
+        files.sort_by_key(|file| file.written);
+        let mut all: u64 = files.iter().map(|file| file.bytes).sum();
+        for file in files {
+            let age = SystemTime::now().duration_since(file.written).unwrap_or_default();
+            let must_go = age > self.oldest || all.saturating_add(room) > self.most;
+            if must_go && !(file.is_part && age < WRITING) {
+                all -= file.bytes;
+                let _ = fs::remove_file(file.path);
             }
         }
         Ok(())
     }
+}
+
+/// A text of a store.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Text {
+    /// Its id, for [`Store::get`].
+    pub id: String,
+    /// The number of bytes that are kept of it.
+    pub bytes: u64,
+    /// When its last bytes were added.
+    pub written: SystemTime,
+}
+
+struct TextFile {
+    written: SystemTime,
+    bytes: u64,
+    is_part: bool,
+    id: String,
+    path: PathBuf,
 }
 
 /// A text that is being written. If it is dropped before [`Entry::finish`], nobody can read the text, and it is removed later, after an

@@ -1,6 +1,6 @@
-//! Finds dialects in a process that has no memory left. A host that loads its dialects before it serves must find them
-//! later, in Rust and in C, whatever happens. The address space of a child process is limited and used up, so that nothing
-//! else runs out.
+//! Finds dialects in a process that has no memory left. If a host loads its dialects at its start, it must always find them later,
+//! in Rust and in C. This test limits and uses up the address space of a child process, so that no other process runs out of
+//! memory.
 #![cfg(target_os = "linux")]
 
 use std::ffi::{CStr, c_void};
@@ -24,7 +24,7 @@ fn lookups_go_on_where_memory_is_gone() {
     assert!(output.status.success() && said.contains("looked up without memory"), "{}\n{said}", output.status);
 }
 
-/// Takes all memory that there is, each piece with the address of the one before.
+/// Allocates all available memory. Each piece contains the address of the piece before it.
 fn take_all() -> *mut c_void {
     let mut all = ptr::null_mut();
     let mut size = 64 << 20;
@@ -64,7 +64,7 @@ fn child() {
     let mut found = [None; MODELS.len()];
 
     let all = take_all();
-    // The compiler leaves out an allocation that nobody looks at.
+    // Without `black_box`, the compiler removes the unused allocation.
     let is_full = std::hint::black_box(unsafe { libc::malloc(64) }).is_null();
     for (index, model) in MODELS.iter().enumerate() {
         found[index] = Dialect::find_for_model(model).ok().map(|dialect| dialect.start());

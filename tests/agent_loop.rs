@@ -1,4 +1,4 @@
-//! Runs `examples/agent_loop.rs`: the model's input for each command, in order.
+//! Runs `examples/agent_loop.rs`, which must print the model's input for each command, in order.
 
 #![cfg(all(feature = "compress", unix))]
 
@@ -17,7 +17,7 @@ fn a_model_reads_the_failure_and_the_second_time_one_line() {
     let (second, third) = rest.split_once("\n$ ").unwrap();
     assert_eq!(second, "é\n(exit 0, 2 of 2 characters)");
     assert!(third.contains("Same output as last run (") && third.lines().count() == 3, "{third}");
-    // Without a program there is nothing to run: the shell says so, and that is a result too.
+    // If the program does not exist, the shell's message is the result.
     let output = run(Command::new(of_example("agent_loop")).arg("no-such-program"));
     assert!(output.status.success() && out(&output).contains("(exit 127, "), "{}", out(&output));
 }

@@ -1,8 +1,8 @@
-//! Counts allocations: a scanner must make none after `new`, because hosts call it for each token. Feeds and finishes are
-//! counted by an allocator of this file's own. Attributes are the one exception (collecting, the other, is off here). The
-//! allocator also refuses each allocation in turn: running out of memory must be an error.
+//! Counts allocations with an allocator in this file. A scanner must not allocate after `new`, because hosts call it for each
+//! token. There are two exceptions: attributes, and collecting, which is off here. The allocator also refuses each allocation in
+//! turn, because running out of memory must become an error.
 
-use aside::call_writer::Tools;
+use aside::answer::Tools;
 use aside::sse::{self, Rewriter};
 use aside::{Dialect, Error, JoinError, JoinOptions, Kind, Scanner, ScannerOptions, Token};
 use samples::{Random, Texts};
@@ -16,17 +16,17 @@ struct Counting;
 
 thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
-    /// Bytes that this thread has taken and not given back.
+    /// The bytes that this thread has allocated and not freed.
     static LIVE: Cell<isize> = const { Cell::new(0) };
-    /// The most that there ever were.
+    /// The maximum of `LIVE`.
     static MOST: Cell<isize> = const { Cell::new(0) };
-    /// Which allocation is refused, counted down; 0: none.
+    /// The number of the next allocation that is refused: 1 for the next one, 0 for none.
     static REFUSE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts an allocation, and says whether it may be.
+/// Counts an allocation, and returns whether it is allowed.
 fn count() -> bool {
-    // Not there any more while a thread ends.
+    // These variables no longer exist when a thread ends.
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
     let left = REFUSE.try_with(|refuse| refuse.replace(refuse.get().saturating_sub(1)));
     left != Ok(1)
@@ -37,7 +37,7 @@ fn take(size: isize) {
     let _ = MOST.try_with(|most| most.set(most.get().max(LIVE.get())));
 }
 
-// Counts and refuses; the system's allocator does the work.
+// Counts and refuses allocations, and calls the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !count() {
@@ -64,8 +64,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Returns the allocations of feeding and finishing two streams in a row. A dialect with calls reserves capacity for a long
-/// head when the first one comes, and keeps it: there, the streams follow another one.
+/// Returns the allocations of feeding and finishing two streams in a row. In a dialect with calls, a scanner allocates memory for
+/// the first long head and keeps it, so another stream is fed before these two.
 fn allocations(pair: &Pair, start: &str, chunks: &[&[u8]]) -> usize {
     let mut scanner = support::scanner(&pair.library, Some(start), None);
     if pair.has_calls() {
@@ -105,8 +105,8 @@ fn the_count_counts() {
     drop(list);
 }
 
-/// Checks that one large event, however its bytes arrive, costs a rewriter no memory after the next small one, or after the
-/// end. Before that, its bytes, their analysis and the output are held.
+/// Checks that a rewriter has freed the memory for a large event after the next small event or the end of the stream, however the
+/// bytes arrive. Before that, it keeps the event's bytes, their analysis and the output.
 #[test]
 fn a_rewriter_gives_the_room_of_a_large_event_back() {
     const LARGE: usize = 1_000_000;
@@ -174,8 +174,8 @@ fn a_rewriter_gives_the_room_of_a_large_event_back() {
     }
 }
 
-/// Checks the most bytes that a rewriter takes: new, and after three events with text of which nothing is held. Thousands of
-/// rewriters wait for their next event at the same time.
+/// Checks the memory of a new rewriter, and of a rewriter after three events with text, of which it holds nothing. In a server,
+/// thousands of rewriters wait for their next event at the same time.
 #[test]
 fn rewriters_take_few_bytes() {
     let chat = |token: &str| {
@@ -204,18 +204,18 @@ fn rewriters_take_few_bytes() {
     let part = format!("\"sequence_number\":3,{place},\"part\":{{\"type\":\"output_text\",\"text\":\"\"}}");
     let texts = ["So", " the", " list"];
     let streams = [
-        ("chat", String::new(), texts.map(chat), [1_064, 2_752]),
+        ("chat", String::new(), texts.map(chat), [1_104, 2_792]),
         (
             "Messages",
             named("message_start", message) + &named("content_block_start", block),
             texts.map(blocks),
-            [1_064, 2_880],
+            [1_104, 2_920],
         ),
         (
             "Responses",
             named("response.output_item.added", item) + &named("response.content_part.added", &part),
             texts.map(items),
-            [1_064, 4_000],
+            [1_104, 4_040],
         ),
     ];
     let qwen3 = Dialect::find("qwen3").unwrap();
@@ -252,7 +252,7 @@ fn point_4_nothing_is_allocated_after_new() {
     }
 }
 
-/// Returns the bytes that a scanner takes, made and after this text.
+/// Returns the bytes that a scanner has allocated: when it is new, and after this text.
 fn memory(dialect: &Dialect, calls: bool, text: &[u8]) -> (isize, isize) {
     let before = LIVE.get();
     let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().calls(calls)).unwrap();
@@ -263,8 +263,7 @@ fn memory(dialect: &Dialect, calls: bool, text: &[u8]) -> (isize, isize) {
     (new, LIVE.get() - before)
 }
 
-/// Checks that the option alone takes no more than the box that it is kept in, and that a dialect with tables takes no more
-/// than the option.
+/// Checks the memory for the option `calls`: at most 512 bytes, and none in a dialect with tables of calls.
 #[test]
 fn calls_take_few_bytes() {
     for pair in Pair::all() {
@@ -279,7 +278,7 @@ fn calls_take_few_bytes() {
     }
 }
 
-/// Checks that a scanner that reports calls reserves capacity for a long head once, and for nothing else.
+/// Checks that a scanner that reports calls allocates memory for a long head once, and for nothing else.
 #[test]
 fn telling_calls_apart_allocates_nothing() {
     let mut random = Random::announced("telling_calls_apart_allocates_nothing");
@@ -308,12 +307,12 @@ fn telling_calls_apart_allocates_nothing() {
             COUNT.get() - before
         };
         let name = &pair.reference.name;
-        // The room doubles, until the longest head has come.
+        // The buffer doubles until the longest head fits into it.
         let grown = run(&mut scanner);
         assert!(grown <= 4, "{name}: {grown} allocations");
         assert_eq!(run(&mut scanner), 0, "{name}");
     }
-    // A dialect without openers has few: a text has to begin with one.
+    // Texts of a dialect whose calls have no opener have few calls, because they must begin with one.
     assert!(calls > 1000, "{calls} calls");
 }
 
@@ -344,10 +343,10 @@ fn point_4_text_without_headers_allocates_nothing() {
     }
 }
 
-// Memory that runs out. A panic or an abort here would be the failure: no call that can say it may do that.
+// Tests in which memory runs out. No function that can return an error may panic or abort then.
 
-/// Does `work` again and again, with its first, second, … allocation refused, until none is left to refuse. Each time it must
-/// fail with that error and free its memory. Returns the number of allocations.
+/// Runs `work` repeatedly and refuses its first allocation, then its second, and so on, until a run has no more. Each time it must
+/// return the error `full` and free its memory. Returns the number of allocations.
 fn refused<T, E: PartialEq + std::fmt::Debug>(full: E, mut work: impl FnMut() -> Result<T, E>) -> usize {
     drop(work().unwrap());
     for number in 1.. {
@@ -376,7 +375,7 @@ const HEADERS: &[u8] =
 #[test]
 fn refused_memory_is_an_error_of_the_stream() {
     let collect = ScannerOptions::new().collect(1 << 20);
-    // Longer than the capacity that a scanner reserves at once.
+    // Longer than a scanner's first buffer.
     let long = format!("a<thinking x='{}'>d</thinking>e", "y".repeat(600)).into_bytes();
     for (name, text) in [
         ("thought-stream", TAGS),
@@ -440,7 +439,7 @@ fn refused_memory_loses_no_byte_before_it_and_nothing_after_a_reset() {
             break;
         }
         failures += 1;
-        // The memory kept for the next stream has been allocated by now: a new scanner allocates again.
+        // This scanner keeps its memory for the next stream. A new one must allocate again.
         scanner = Scanner::with_options(&dialect, &options).unwrap();
     }
     assert!(failures > 3, "{failures} failures");
@@ -465,7 +464,7 @@ fn a_template_that_there_is_no_memory_to_keep_is_found() {
     let name = |found: Result<(aside::Dialect, aside::Start), aside::UnknownTemplate>| {
         found.map(|(dialect, start)| (dialect.name().to_owned(), start))
     };
-    // The first call loads the dialects. Once the result is cached, finding it again takes no memory.
+    // The first call loads the dialects. When the result is cached, finding it again must not need memory.
     let template = "<|im_start|></think><tool_call>";
     let first = name(aside::Dialect::find_for_template(template));
     REFUSE.set(1);
@@ -474,7 +473,7 @@ fn a_template_that_there_is_no_memory_to_keep_is_found() {
     assert_eq!(name(found), first);
     let mut refused = 0;
     for number in 1.. {
-        // None of these was read before.
+        // No such template was read before.
         let template = format!("{template}{{# {number} #}}");
         REFUSE.set(number);
         let found = aside::Dialect::find_for_template(&template);
@@ -504,7 +503,7 @@ fn refused_memory_is_an_error_of_a_template() {
             refused(true, || aside::Dialect::find_for_template(&template).map_err(|error| error.is_out_of_memory()));
     }
     assert!(points > 100, "{points} points");
-    // Where there is no answer, memory is not the reason.
+    // If no dialect is found, the reason must not be memory.
     let many = &not_kept("{{ '[unused16]◁think▷' }}");
     let few = |error: &aside::UnknownTemplate| error.candidates().len();
     assert_eq!(aside::Dialect::find_for_template(many).map_err(|error| few(&error)).unwrap_err(), 2);
@@ -520,7 +519,7 @@ fn refused_memory_is_an_error_of_a_template() {
     }
 }
 
-/// Events that become several, are held back, are cut, and a body.
+/// Events that are split into several, held back or cut, and a body.
 const ANSWERS: [(&str, &str); 2] = [
     (
         "events",
@@ -564,7 +563,7 @@ const CALLS: [(&str, &str); 5] = [
 #[test]
 fn refused_memory_is_an_error_of_an_event_stream_with_calls() {
     let tools = r#"[{"name":"f","parameters":{"properties":{"x":{"type":"integer"}}}},{"name":"g"}]"#;
-    let tools = std::sync::Arc::new(Tools::read(tools).unwrap());
+    let tools = Tools::read(tools).unwrap();
     for (toml, text) in CALLS {
         let dialect = Dialect::load(toml).unwrap();
         let text = serde_json::Value::from(text);
@@ -615,9 +614,9 @@ fn refused_memory_loses_nothing_of_an_event_stream_after_a_reset() {
     }
 }
 
-// Finding dialects, in C as in Rust: loaded dialects are found without memory, and unknown names are reported without any.
+// Tests of finding dialects, in Rust and in C: loaded dialects must be found, and unknown names reported, without any allocation.
 
-/// Counts the allocations of `work`, of which the first would be refused.
+/// Returns the number of allocations in `work`. The first one is refused.
 fn counted<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = COUNT.get();
     REFUSE.set(1);
@@ -641,7 +640,7 @@ fn lookups_of_loaded_dialects_allocate_nothing() {
     for name in names {
         let (_, count) = counted(|| (Dialect::find(name).is_ok(), Dialect::find_for_model(name).is_ok()));
         assert_eq!(count, 0, "{name:?}");
-        // An error is shown without memory, too.
+        // Showing an error must not need memory either.
         struct Nowhere;
         impl std::fmt::Write for Nowhere {
             fn write_str(&mut self, _: &str) -> std::fmt::Result {
@@ -663,7 +662,7 @@ fn said() -> String {
 
 #[test]
 fn refused_memory_is_a_status_of_lookups_in_c() {
-    // The tables are there; the handles are made now, and below that of glm-4.5. No other test may make these.
+    // The tables are loaded here, and the handles are made below. No other test in this file may make these handles.
     Dialect::preload(["kimi-k2", "harmony"]).unwrap();
     type Find = unsafe extern "C" fn(*const u8, usize) -> c::Handle;
     let finds: [(Find, &str); 4] = [
@@ -720,7 +719,7 @@ fn lookups_in_c_allocate_nothing_after_preload() {
             }
         }
     }
-    // Not UTF-8, and longer than any name.
+    // A name that is not UTF-8 and longer than any dialect's name, and a short invalid name.
     let odd = [b"qwen3\xff\xfe".repeat(500), b"\xff".to_vec()];
     for name in &odd {
         for find in [c::aside_dialect_find, c::aside_dialect_find_for_model] {
@@ -730,7 +729,7 @@ fn lookups_in_c_allocate_nothing_after_preload() {
     }
 }
 
-/// Checks that the gate allocates nothing: a proxy calls it for every request and answer.
+/// Checks that the gate does not allocate, because a proxy calls it for every request and answer.
 #[test]
 fn the_gate_and_the_counts_allocate_nothing() {
     use sse::{Exchange, RequestModel};
@@ -751,7 +750,7 @@ fn the_gate_and_the_counts_allocate_nothing() {
     assert_eq!((stats.content_bytes, stats.held, count), (2, 4, 0));
 }
 
-/// Checks that each call fails, and that none allocates for its message.
+/// Checks that each call fails, and that its message needs no allocation.
 #[test]
 fn messages_in_c_allocate_nothing() {
     let (null, none) = (std::ptr::null_mut::<std::ffi::c_void>(), std::ptr::null());
@@ -792,7 +791,7 @@ fn messages_in_c_allocate_nothing() {
         assert!(!said().is_empty() && unsafe { c::aside_last_status() } < 0, "call {index}");
     }
     drop(failing);
-    // One that works until it fails: either its own message, or that of the memory.
+    // This call allocates before it fails. It must return its own error, or the error about memory.
     for number in 1.. {
         REFUSE.set(number);
         let trap = "a</think>b";
@@ -820,8 +819,8 @@ fn reading(text: &str, max_tools: Option<usize>) -> (isize, bool) {
     (MOST.get() - before, is_refused)
 }
 
-/// Checks that a malformed list is refused at its first fault, and one that is too long unread, so that nobody can make a host
-/// keep a list that it refuses. A list that is read takes at most a multiple of its text.
+/// Checks that reading a malformed list stops at its first fault, and that a list that is too long is not read at all. So no client
+/// can make a host keep a list that it refuses. Reading a list must need at most a fixed multiple of its size.
 #[test]
 fn a_list_of_tools_takes_bounded_memory() {
     let repeated = |head: &str, unit: &str, tail: &str, len: usize| {
@@ -859,11 +858,11 @@ fn a_list_of_tools_takes_bounded_memory() {
     }
 }
 
-/// A handle that is freed.
+/// A handle that is freed when it is dropped.
 struct Owned(c::Handle, unsafe extern "C" fn(c::Handle));
 
 impl Owned {
-    /// Takes the object that a function has made; the status if that is NULL.
+    /// Returns the object that a function has made, or the last status if the handle is NULL.
     fn new(handle: c::Handle, free: unsafe extern "C" fn(c::Handle)) -> Result<Owned, i32> {
         if handle.is_null() { Err(unsafe { c::aside_last_status() }) } else { Ok(Owned(handle, free)) }
     }
@@ -879,40 +878,24 @@ fn done(status: i32) -> Result<(), i32> {
     if status < 0 { Err(status) } else { Ok(()) }
 }
 
-/// Frees a text that C was given.
+/// Frees a text that a C function returned.
 fn text_of(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<(), i32> {
     let mut len = 0;
     Owned::new(call(&mut len).cast(), c::aside_free).map(drop)
 }
 
-/// Feeds a call writer with a scanner's events.
-struct Writing {
-    writer: c::Handle,
-    status: i32,
-}
-
-unsafe extern "C" fn write_call(user: c::Handle, event: *const c::Event, bytes: *const u8) -> i32 {
-    let writing = unsafe { &mut *user.cast::<Writing>() };
-    writing.status = unsafe {
-        let delta = &mut c::CallDelta::default();
-        c::aside_call_writer_feed(writing.writer, event, size_of::<c::Event>(), bytes, delta)
-    };
-    i32::from(writing.status < 0)
-}
-
-/// Feeds a text byte by byte and finishes, with a callback.
-unsafe fn write_calls(scanner: c::Handle, writer: c::Handle, text: &str) -> Result<(), i32> {
-    let mut writing = Writing { writer, status: 0 };
-    let user = (&raw mut writing).cast();
+/// Feeds a text byte by byte to an answer, and finishes it.
+unsafe fn read_answer(answer: c::Handle, text: &str) -> Result<(), i32> {
+    let (mut parts, mut count) = (std::ptr::null(), 0);
     for byte in text.as_bytes() {
-        let status = unsafe { c::aside_scanner_feed(scanner, byte, 1, Some(write_call), user) };
-        done(writing.status).and(done(status))?;
+        done(unsafe { c::aside_answer_feed(answer, byte, 1, &mut parts, &mut count) })?;
     }
-    let status = unsafe { c::aside_scanner_finish(scanner, Some(write_call), user) };
-    done(writing.status).and(done(status))
+    done(unsafe { c::aside_answer_flush(answer, &mut parts, &mut count) })?;
+    done(unsafe { c::aside_answer_force_close(answer, &mut parts, &mut count) })?;
+    done(unsafe { c::aside_answer_finish(answer, c::END_REASON_ENDED, &mut parts, &mut count) })
 }
 
-/// Feeds into an array of one event until all is done.
+/// Feeds into an array of one event until the whole text is fed.
 fn drain(mut call: impl FnMut(usize, *mut c::EventArray) -> i32) -> Result<(), i32> {
     let (mut events, mut consumed) = ([c::Event::default()], 0);
     let mut array = c::EventArray::new(&mut events);
@@ -929,9 +912,9 @@ fn drain(mut call: impl FnMut(usize, *mut c::EventArray) -> i32) -> Result<(), i
 const CALL: &str =
     "<think>a</think><tool_call>\n{\"id\": \"7\", \"arguments\": {\"a\": \"b\"}, \"name\": \"f\"}\n</tool_call>";
 
-/// Checks all functions of C that make an object, or are documented to run out of memory. Handles of dialects are made before:
-/// see `refused_memory_is_a_status_of_lookups_in_c`, and `refused_memory_is_a_status_of_a_handle_in_c` for allocations that end
-/// the process.
+/// Checks all C functions that make an object or whose documentation says that memory may run out. The handles of dialects are made
+/// before: they have a separate test, `refused_memory_is_a_status_of_lookups_in_c`. For allocations that end the process, see
+/// `refused_memory_is_a_status_of_a_handle_in_c`.
 #[test]
 fn refused_memory_is_a_status_of_each_function_in_c() {
     type Work<'a> = Box<dyn FnMut() -> Result<(), i32> + 'a>;
@@ -939,9 +922,10 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
     let find = |name: &str| unsafe { c::aside_dialect_find(name.as_ptr(), name.len()) };
     let (qwen3, tags) = (find("qwen3"), find("thinking-tags"));
     let options = c::ScannerOptions { collect: 1 << 20, calls: 1, ..c::ScannerOptions::default() };
-    let writer_options = c::CallWriterOptions { id_prefix: c::Bytes::of(b"id_"), ..c::CallWriterOptions::default() };
-    let rewriter_options =
-        c::RewriterOptions { calls: 1, repair: 1, promote_empty: 1, ..c::RewriterOptions::default() };
+    let id_prefix = c::Bytes::of(b"id_");
+    let answer_options = c::AnswerOptions { id_prefix, promote_empty: 1, ..c::AnswerOptions::default() };
+    let answer = c::AnswerOptions { promote_empty: 1, ..c::AnswerOptions::default() };
+    let rewriter_options = c::RewriterOptions { answer: &answer, calls: 1, repair: 1, ..c::RewriterOptions::default() };
     let scanner = |dialect| unsafe { Owned::new(c::aside_scanner_new(dialect, &options), c::aside_scanner_free) };
     let without_id = CALL.replace('7', "");
     let all: Vec<(&str, Work<'_>)> = vec![
@@ -982,20 +966,20 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
             }),
         ),
         (
-            "a call writer without options",
+            "an answer without options",
             Box::new(|| unsafe {
-                let scanner = scanner(qwen3)?;
-                let writer = c::aside_call_writer_new(qwen3, std::ptr::null());
-                let writer = Owned::new(writer, c::aside_call_writer_free)?;
-                write_calls(scanner.0, writer.0, CALL)
+                let answer = Owned::new(c::aside_answer_new(qwen3, std::ptr::null()), c::aside_answer_free)?;
+                read_answer(answer.0, CALL)
             }),
         ),
         (
-            "a call writer",
+            "an answer",
             Box::new(|| unsafe {
-                let scanner = scanner(qwen3)?;
-                let writer = Owned::new(c::aside_call_writer_new(qwen3, &writer_options), c::aside_call_writer_free)?;
-                write_calls(scanner.0, writer.0, &without_id)
+                let answer = Owned::new(c::aside_answer_new(qwen3, &answer_options), c::aside_answer_free)?;
+                let prompt = b"a <think>";
+                done(c::aside_answer_start_from_prompt(answer.0, prompt.as_ptr(), 9, std::ptr::null_mut()))?;
+                read_answer(answer.0, &without_id)?;
+                read_answer(answer.0, "<think>a")
             }),
         ),
         (
@@ -1059,11 +1043,11 @@ fn refused_memory_is_a_status_of_each_function_in_c() {
     assert!(points > 10, "{points} points");
 }
 
-/// Does `call` with its last allocations refused, one after the other, of which there are `count`: those before end the
+/// Runs `call` repeatedly, and refuses one of its last `count` allocations each time. Refusing an earlier one would end the
 /// process.
 fn last_refused<S, T>(count: usize, mut set_up: impl FnMut() -> S, mut call: impl FnMut(&S) -> Result<T, i32>) {
     let mut all = 0;
-    // The first time allocates memory that stays.
+    // The first run allocates memory that is kept.
     for _ in 0..2 {
         let state = set_up();
         let before = COUNT.get();
@@ -1081,11 +1065,11 @@ fn last_refused<S, T>(count: usize, mut set_up: impl FnMut() -> S, mut call: imp
     }
 }
 
-/// Checks the handle alone: the header says that the process ends if memory runs out before.
+/// Checks only the allocations for the handle: the header says that the process ends if memory runs out before them.
 #[test]
 fn refused_memory_is_a_status_of_a_handle_in_c() {
     let toml = "name = 'a'\n[[span]]\nchannel = 'thinking'\nopen = ['<t>']\nclose = ['</t>']\n";
-    // The name, the family and the opener, the two lists that these are in, and the handle.
+    // The allocations: the name, the family and the opener, the two lists that contain them, and the handle.
     let load = |_: &()| unsafe { Owned::new(c::aside_dialect_load(toml.as_ptr(), toml.len()), c::aside_dialect_free) };
     last_refused(6, || (), load);
     #[cfg(feature = "compress")]
@@ -1100,13 +1084,6 @@ fn handles_of_tool_results() {
     for built_in in [0, 1] {
         last_refused(1, || (), |_| registry(built_in));
     }
-    let line = "cd a && make";
-    last_refused(
-        1,
-        || (),
-        |_| unsafe { Owned::new(aside_command_line_parse(line.as_ptr(), line.len()), aside_command_line_free) },
-    );
-
     let registry = registry(0).unwrap();
     let new = || unsafe { Owned::new(aside_compressor_new(registry.0, none), aside_compressor_free) };
     last_refused(1, || (), |_| new());

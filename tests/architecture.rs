@@ -1,6 +1,6 @@
-//! Checks the imports in `src`, so that a part can be read without the parts above it. No two folders may import each other,
-//! and no files of one folder may import each other in a circle. This reads the text of the sources: it does not see the output
-//! of macros, and ignores test code.
+//! Checks the imports of the library, the program, the proxy and the bindings in Rust, so that a part can be read without the parts
+//! above it. No two folders may import each other, and the imports between the files of a folder must not form a circle. This test
+//! reads the text of the sources: it does not see the code that macros generate, and it ignores test code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,22 +11,22 @@ use support::ROOT;
 /// A file of the crate, as a module.
 #[derive(Debug, Default)]
 struct Module {
-    /// The names of its modules that have separate files.
+    /// The names of its child modules in separate files.
     children: BTreeSet<String>,
-    /// Names that it imports, and the paths that they refer to.
+    /// The names that it imports, and the paths to which they refer.
     imports: Vec<(String, Vec<String>)>,
-    /// All paths that it mentions, from the crate's root or from itself.
+    /// All paths that it mentions, relative to the crate's root or to itself.
     paths: Vec<Vec<String>>,
 }
 
-/// All modules by path; the crate's root has the empty one. Files of a folder but `mod.rs` are leaves of it.
+/// All modules by path. The path of the crate's root is empty.
 type Modules = BTreeMap<Vec<String>, Module>;
 
 fn names(path: &str) -> Vec<String> {
     path.split("::").map(ToOwned::to_owned).collect()
 }
 
-/// Returns a path in the module `here` as a path from the crate's root. `None`: it is another crate's, or a local name.
+/// Returns a path in the module `here` as a path from the crate's root, or `None` for another crate's path or a local name.
 fn from_root(path: &[String], here: &[String], children: &BTreeSet<String>) -> Option<Vec<String>> {
     let mut whole = here.to_vec();
     let mut rest = path;
@@ -46,7 +46,7 @@ fn from_root(path: &[String], here: &[String], children: &BTreeSet<String>) -> O
     Some(whole)
 }
 
-/// Returns the paths of a `use` item's tree, each with the name that it has here.
+/// Returns the paths in the tree of a `use` item, each with the name that it gets in the module.
 fn tree(text: &str) -> Vec<(String, Vec<String>)> {
     let text = text.trim();
     let Some(open) = text.find('{') else {
@@ -97,10 +97,10 @@ fn mentioned(line: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Reads a file that is the module `here`. Returns the modules in separate files that belong to its tests.
+/// Reads the file of the module `here`. Returns its test modules in separate files.
 fn read(source: &str, here: &[String], module: &mut Module) -> BTreeSet<String> {
     let mut test_modules = BTreeSet::new();
-    // The inner modules around a line, each with the line that ends it.
+    // The inline modules around the current line, each with the line that ends it.
     let mut inner: Vec<(String, String)> = Vec::new();
     let (mut is_test, mut skipped_to) = (false, None::<String>);
     let mut item = String::new();
@@ -192,7 +192,7 @@ fn read(source: &str, here: &[String], module: &mut Module) -> BTreeSet<String> 
     test_modules
 }
 
-/// Returns the module that a path's item is defined in. An item that a module imports is that of another one.
+/// Returns the module that defines the item of a path. If a module only imports the item, this is another module.
 fn defined_in(modules: &Modules, path: &[String], depth: usize) -> Vec<String> {
     let mut module = Vec::new();
     for (at, name) in path.iter().enumerate() {
@@ -212,12 +212,12 @@ fn defined_in(modules: &Modules, path: &[String], depth: usize) -> Vec<String> {
     module
 }
 
-/// Reads a crate. `sources`: the path of each file below `src`, and its text.
+/// Reads a crate. `sources` has the path of each file in `src`, and its text.
 fn modules(sources: &[(String, String)]) -> Modules {
     let (mut modules, mut tests) = (Modules::new(), BTreeSet::new());
     for (file, source) in sources {
         let mut path: Vec<String> = file.trim_end_matches(".rs").split('/').map(ToOwned::to_owned).collect();
-        if path.last().is_some_and(|last| last == "mod" || last == "lib") {
+        if path.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
             path.pop();
         }
         let mut module = Module::default();
@@ -230,7 +230,7 @@ fn modules(sources: &[(String, String)]) -> Modules {
     modules
 }
 
-/// Returns, for each folder, which of its files and folders import which. `mod` is the file of a folder itself.
+/// Returns the imports between the files and subfolders of each folder. `mod` is the folder's own file.
 fn folders(modules: &Modules) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
     let has_files = |path: &[String]| modules.keys().any(|other| other.len() > path.len() && other.starts_with(path));
     let file = |path: &[String]| {
@@ -278,7 +278,7 @@ fn circle(imports: &BTreeMap<String, BTreeSet<String>>, from: &str) -> Option<Ve
     None
 }
 
-/// Returns all circles: the folder, and the imports in it.
+/// Returns all circles of imports, by folder.
 fn circles(modules: &Modules) -> BTreeMap<(String, Vec<String>), String> {
     let mut circles = BTreeMap::new();
     for (folder, imports) in folders(modules) {
@@ -307,10 +307,14 @@ fn sources(folder: &Path, below: &str, files: &mut Vec<(String, String)>) {
 
 #[test]
 fn no_files_or_folders_import_each_other_in_a_circle() {
-    let mut files = Vec::new();
-    sources(&Path::new(ROOT).join("src"), "", &mut files);
-    let circles = circles(&modules(&files));
-    let shown: Vec<String> = circles.iter().map(|((folder, _), shown)| format!("{folder}: {shown}")).collect();
+    let mut shown = Vec::new();
+    for package in [".", "cli", "proxy", "bindings/js/wasm", "bindings/python"] {
+        let mut files = Vec::new();
+        sources(&Path::new(ROOT).join(package).join("src"), "", &mut files);
+        assert!(files.len() > 5, "{package} has {} files", files.len());
+        let circles = circles(&modules(&files));
+        shown.extend(circles.into_iter().map(|((folder, _), circle)| format!("{package}/{folder}: {circle}")));
+    }
     assert!(shown.is_empty(), "imports in a circle:\n{}", shown.join("\n"));
 }
 
@@ -327,7 +331,7 @@ fn folders_that_import_each_other_are_found() {
     let a = ("a/mod.rs", "pub mod one;\n");
     let up = ("a/one.rs", "use crate::{\n    b::two::{self, Two},\n};\npub struct One;\n");
     let b = ("b/mod.rs", "pub mod two;\n");
-    // By its name in the crate's root, in code that has no `use`, and not in tests or comments.
+    // The import is found by a name in the crate's root and in code without `use`, but not in tests or comments.
     for down in ["use crate::One;\n", "fn two() -> crate::a::one::One {\n", "pub(crate) use super::super::a::one;\n"] {
         assert_eq!(made(&[LIB, a, up, b, ("b/two.rs", down)]), ["src: a → b → a"], "{down}");
     }

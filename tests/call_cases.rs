@@ -1,21 +1,21 @@
 //! Runs the cases of tool calls in tests/calls: outputs of models and of other parsers'
-//! tests, with the calls, the content and the thinking that a client gets. Each is read whole, byte by byte and at every split.
+//! tests, with the calls, the content and the thinking that a client must receive. Each output is read whole, byte by byte and at
+//! every split into two.
 
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
-use std::sync::Arc;
 
 use aside::ScannerOptions;
-use aside::call_writer::Tools;
+use aside::answer::Tools;
 use support::Pair;
 use support::calls::{Call, calls};
 use support::told::{Told, told};
 
-/// Longer texts are not cut everywhere.
+/// Texts longer than this are not cut everywhere.
 const MOST: usize = 4096;
 
-/// Inputs whose case contradicts a rule of dialect files.
+/// Inputs whose expected result contradicts a rule of dialect files.
 const CONTRADICTING: &[&str] = &[
     // An opener that is repeated before any thinking is removed with its framing.
     "<|channel><|channel>thought\n<channel|>Hello, world!\nWhat's up?",
@@ -42,7 +42,7 @@ struct CaseCall {
 }
 
 impl CaseCall {
-    /// Arguments are JSON, or the text of a cut or broken call.
+    /// The arguments are compared as JSON, or as text if the call is cut off or broken.
     fn call(&self) -> Call {
         let arguments = self.arguments.as_str().map_or_else(|| self.arguments.to_string(), str::to_owned);
         Call { name: self.name.clone(), arguments, id: self.id.clone(), cause: self.cause.clone(), is_repaired: false }
@@ -79,8 +79,7 @@ fn run(name: &str) {
     for case in &cases {
         let pair = pairs.iter().find(|pair| pair.reference.name == case.dialect);
         let pair = pair.unwrap_or_else(|| panic!("there is no dialect {}", case.dialect));
-        let tools =
-            case.tools.as_ref().map(|tools| Arc::new(Tools::read(&Value::from(tools.clone()).to_string()).unwrap()));
+        let tools = case.tools.as_ref().map(|tools| Tools::read(&Value::from(tools.clone()).to_string()).unwrap());
         let start = case.start.as_deref();
         let text = case.input.as_bytes();
         let read = |chunks: &[&[u8]]| calls(pair, start, tools.as_ref(), chunks);

@@ -1,8 +1,5 @@
-//! Tool calls, parsed by the tables of a dialect: every event of a body, at every cut. The expected events are written here by
-//! hand, one per line. Cuts must make no difference, no byte may be lost, and a host that does not want calls must see the same
-//! spans.
-
-use std::sync::Arc;
+//! Tests the tool calls that a dialect's tables describe. The expected events of each text are written here by hand, one per line.
+//! The events must be the same at every cut, no byte may be lost, and a host that does not want calls must see the same spans.
 
 use aside::call_writer::{self, CallWriter, Tools};
 use aside::{CallsInThinking, Channel, Dialect, Kind, Scanner, ScannerOptions, Token};
@@ -19,7 +16,7 @@ const HEADER: &str = include_str!("dialects/calls-header.toml");
 const TYPES: &str = include_str!("dialects/calls-types.toml");
 const BODIES: &str = include_str!("dialects/calls-bodies.toml");
 
-/// Markers and framing in any ASCII case.
+/// A dialect with markers and framing in any ASCII case.
 const ANY_CASE: &str = r#"
 name = "any-case"
 case = "ascii"
@@ -55,7 +52,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "text  ok",
         ],
     ),
-    // Two calls, the arguments before the name, an id, and a member that nobody reads.
+    // Two calls, the arguments before the name, an id, and a member without a meaning.
     (
         TAGS,
         "<tool_call>[{\"arguments\":[1],\"name\":\"f\",\"id\":\"7\"},{\"x\":{\"name\":1},\"name\":\"é\",\"parameters\":{}}]</tool_call>",
@@ -106,7 +103,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "text b",
         ],
     ),
-    // A value whose closer is missing ends where the next line begins a key.
+    // A value without its closer ends if the next line begins with a key.
     (
         TAGS,
         "<tool_call><function=f><parameter=a>1\n<parameter=b>2</parameter></function></tool_call>",
@@ -129,7 +126,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "close marker </tool_call>",
         ],
     ),
-    // A mention is not a call, and does not hide the call after it.
+    // A mentioned call is not a call, and must not hide the call after it.
     (
         TAGS,
         "<think>I write <tool_call> and {</think>a <tool_call> b<tool_call>{\"name\":\"f\"}</tool_call>",
@@ -147,7 +144,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "close marker </tool_call>",
         ],
     ),
-    // Broken, cut, and without a name.
+    // Calls that are broken, cut off, or without a name.
     (
         TAGS,
         "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1]}</tool_call>",
@@ -214,10 +211,10 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "close marker </calls>",
         ],
     ),
-    // A head that is cut is not a call; nor is one that does not fit.
+    // A head that is cut off is not a call, and neither is one that does not match the table.
     (HEADS, "<calls><call>f<arg", &["text <calls><call>f<arg"]),
     (HEADS, "<calls><call>...<args>{}", &["text <calls><call>...<args>{}"]),
-    // A key that the text's end cuts off was being read, and is reported.
+    // A key that is cut off by the text's end is reported.
     (
         PYTHON,
         "<|start|>[f(ke",
@@ -320,7 +317,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "close marker <|end|>",
         ],
     ),
-    // Framing after the opener, and where it is allowed; an id up to the first `name_end` of the file.
+    // Framing after the opener and in the other allowed places. An id ends at the first `name_end` of the file.
     (
         TYPES,
         "<calls>\n<call:7|f~8;!</call>\n</calls><calls><call:7|g;;!</call>,\n\n</calls>",
@@ -348,7 +345,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "close marker </calls>",
         ],
     ),
-    // Between a key and its value, blanks are allowed only after a `>`.
+    // Between a key and its value, blanks are allowed only after `>`.
     (
         TYPES,
         "[call]f[key]k[/key] [value]v[/value][/call]",
@@ -364,7 +361,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "close marker [/call]",
         ],
     ),
-    // A number is not taken off a name that would be empty then.
+    // A number is not removed from the name if the name would be empty then.
     (
         HEADS,
         "<calls><call>functions.:0<args>{}</call></calls>",
@@ -379,7 +376,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
             "close marker </calls>",
         ],
     ),
-    // A `begin` without a call may begin with framing; a header ends the body in any case that the dialect allows.
+    // The text of a `begin` without a call may begin with framing. A header, in any case that the dialect allows, ends the body.
     (
         BODIES,
         "<|H|>tool<|m|>[ARGS<|h|>tool<|M|>x<|END|>",
@@ -414,7 +411,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
 struct Seen {
     lines: Vec<(String, Vec<u8>)>,
     bytes: Vec<u8>,
-    /// Bytes of text and of markers of the tool channel.
+    /// The number of bytes of text and of markers in the tool channel.
     tool: usize,
 }
 
@@ -606,7 +603,7 @@ fn reads(toml: &str, start: &str, text: &str, wanted: &[&str]) {
     }
 }
 
-/// The events of such a call before its first value.
+/// The events of the call in these texts, up to its first value.
 const TO_VALUE: [&str; 5] =
     ["Call(Begin { table: 0, index: 0 }) ", "Call(Name(None)) f", "Framing <k>", "Call(Key) k", "Framing </k><v>"];
 
@@ -623,12 +620,12 @@ fn the_closer_counts_after_which_the_call_goes_on() {
     reads(&dialect, "content", "<t>f<k>k</k><v>a->>></e></t>", &[&TO_VALUE[..], &wanted].concat());
 }
 
-/// Values, each with its end, in a dialect whose calls have an `end` and in one where the span's closer is that.
+/// Checks the ends of values in a dialect whose calls have an `end`, and in a dialect in which the span's closer ends the call.
 #[test]
 fn values_end_where_the_grammar_goes_on() {
     let letters = format!("</v{}>", "w".repeat(24));
     let long = format!("a</v>{}", " ".repeat(65));
-    // The value, its closer, the text between that and the call's end; whether it is repaired.
+    // The value, its closer, the text between the closer and the call's end, and whether the value is repaired.
     let cases = [
         ("a", "</v>", "", false),
         ("a", "</v>", " \n</v>", false),
@@ -666,7 +663,7 @@ fn values_end_where_the_grammar_goes_on() {
     }
 }
 
-/// Checks that, after a closer that does not count, no key ends a value, and the end of the call breaks it.
+/// Checks that after a closer that does not count, a key does not end the value, and the end of the call breaks the call.
 #[test]
 fn a_value_with_a_closer_ends_with_one_that_counts() {
     let dialect = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\nframing.before_close = \"\\n\"\n");
@@ -681,8 +678,8 @@ fn a_value_with_a_closer_ends_with_one_that_counts() {
     reads(&dialect, "content", "<t>f<k>k</k><v>a</v>b</e></t>", &[&TO_VALUE[..], &wanted].concat());
 }
 
-/// Checks a host that stops after an event and feeds the rest in other chunks, in which a literal that was seen whole comes
-/// again.
+/// Checks a host that stops after an event and feeds the rest in other chunks: a literal that the scanner has seen whole arrives
+/// again in pieces.
 #[test]
 fn what_was_seen_whole_comes_again_in_pieces() {
     let toml = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\n").replace("\"</k>\"", "\"\\n=\\n\"");
@@ -706,8 +703,8 @@ fn what_was_seen_whole_comes_again_in_pieces() {
     }
 }
 
-/// Checks that the label of an opener's framing makes a closer directly after the opener alone, and an opener is absorbed only
-/// there.
+/// Checks two rules for the place directly after an opener, and only there: a label that belongs to the opener's framing may
+/// precede a closer, and a second opener is absorbed.
 #[test]
 fn what_counts_where_a_body_begins_counts_nowhere_else() {
     let toml = of_tags("value = [\"<v>\", \"</v>\"]\n")
@@ -735,7 +732,7 @@ fn what_counts_where_a_body_begins_counts_nowhere_else() {
     assert_eq!(closes("<t>;x</t>a"), pair(";x", "a"));
 }
 
-/// Checks that a closer that is a special token breaks the literal of a call that it is in.
+/// Checks that a closer that is a special token breaks a call if it is inside one of the call's literals.
 #[test]
 fn a_special_closer_in_the_middle_of_a_literal_breaks_the_call() {
     let toml = of_tags("value = [\"<v>\", \"</v>\"]\nname_end = [\";\"]\n")
@@ -757,7 +754,7 @@ fn a_special_closer_in_the_middle_of_a_literal_breaks_the_call() {
     assert_eq!(ends, ["malformed", "marker"]);
 }
 
-/// Blanks between elements end where a mark begins, even one that begins with a blank.
+/// Checks that blanks between elements end where a mark begins, even if the mark begins with a blank.
 #[test]
 fn a_mark_may_begin_with_a_blank() {
     let toml = of_tags("").replace("key = [\"<k>\", \"</k>\"]", "key = [\"\\n<\", \">\"]\nvalue = [\"\", \"\\n/\"]");
@@ -778,7 +775,7 @@ fn a_mark_may_begin_with_a_blank() {
     reads(&toml, "content", "<t>f;\n<a>1\n/a> \n<b>", &wanted);
 }
 
-/// Checks that the blanks that end a word are those before the literal that ends it, which may begin with a blank itself.
+/// Checks the blanks between a word and the literal that ends it, if the literal begins with a blank itself.
 #[test]
 fn a_literal_after_a_word_may_begin_with_a_blank() {
     let toml = of_tags("value = [\"<v>\", \"</v>\"]\nend = \"</e>\"\n").replace("\"</k>\"", "\"\\n=\"");
@@ -823,7 +820,7 @@ fn a_header_names_calls_of_every_body() {
     reads(&literal, "header", "<|start|>assistant to=f<|message|> a=1)<|call|>", &[&begin[..], &rest].concat());
 }
 
-/// Tokens as pieces of text, special ones with a `§` before them, and the events.
+/// Texts in tokens, with `§` before special ones, and the expected events.
 const OF_TOKENS: &[(&[&str], &[&str])] = &[
     // A closer that is a special token ends the span even inside a string, and breaks the call.
     (
@@ -840,7 +837,7 @@ const OF_TOKENS: &[(&[&str], &[&str])] = &[
             "text \"}} y",
         ],
     ),
-    // One that is ordinary text does not end anything, wherever it is.
+    // A closer that is ordinary text does not end anything.
     (
         &["§<tool_call>", "{\"name\":\"f\"}", "</tool_call>", "\n", "§</tool_call>", " y"],
         &[
@@ -855,7 +852,7 @@ const OF_TOKENS: &[(&[&str], &[&str])] = &[
             "text  y",
         ],
     ),
-    // Inside a key, the key is not whole, and is text.
+    // A closer that is a special token inside a key: the key is incomplete, and is text.
     (
         &["§<tool_call>", "<function=f><parameter=k", "§</tool_call>", "y"],
         &[
@@ -899,7 +896,7 @@ fn a_closer_that_is_a_special_token_counts_everywhere() {
     }
 }
 
-/// Checks that framing before a closer that is a special token is not itself special, even where it arrives as a special token.
+/// Checks that framing before a special closer does not count as the closer if it arrives as a special token.
 #[test]
 fn a_special_token_before_a_closer_is_not_the_closer() {
     let span = "name = \"own\"\n[[span]]\nchannel = \"tool\"\nopen = [\"<t>\"]\nclose = [\"</t>\"]\nspecial = true\n";
@@ -958,7 +955,7 @@ fn a_table_that_says_what_nobody_reads_is_refused() {
     assert!(message.contains("more than 8 tables"), "{message}");
 }
 
-/// A text with the calls that a client gets: name, arguments, id and cause.
+/// A text with the calls that a client must receive: name, arguments, id and cause.
 const WRITTEN: &[(&str, &str, &[[&str; 4]])] = &[
     (
         TAGS,
@@ -984,7 +981,7 @@ const WRITTEN: &[(&str, &str, &[[&str; 4]])] = &[
 #[test]
 fn a_client_gets_the_calls_of_the_tools_that_it_has_at_every_cut() {
     let tools = Tools::read(r#"[{"name":"f"},{"name":"g","parameters":{"properties":{"i":{"type":"integer"}}}}]"#);
-    let tools = Arc::new(tools.unwrap());
+    let tools = tools.unwrap();
     for (toml, text, wanted) in WRITTEN {
         let dialect = Dialect::load(toml).unwrap();
         for cut in 0..=text.len() {
@@ -1029,8 +1026,8 @@ fn told(dialect: &Dialect, text: &str, thinking: CallsInThinking) -> usize {
     calls
 }
 
-/// Checks that text about a tool's result, or about the model's plans, does not become a call in the thinking, unless the
-/// dialect says that models call there.
+/// Checks that thinking about a tool's result or about the model's plans does not become a call, unless the dialect says that
+/// models call tools there.
 #[test]
 fn nothing_in_the_thinking_is_a_call_unless_the_dialect_says_so() {
     let mut seen = [0; 2];
@@ -1061,8 +1058,8 @@ fn nothing_in_the_thinking_is_a_call_unless_the_dialect_says_so() {
     assert!(seen.iter().all(|&count| count > 1), "{seen:?}");
 }
 
-/// Checks that this dialect reports no calls but those between `<tool_call>` tags: its host must not run a text that only looks like
-/// a call of some family.
+/// Checks that this dialect reports only calls between `<tool_call>` tags, because its host must not run text that only looks like
+/// another family's call.
 #[test]
 fn the_dialect_for_unknown_models_gives_calls_of_one_form() {
     let any = Dialect::find("any").unwrap();
@@ -1077,14 +1074,14 @@ fn the_dialect_for_unknown_models_gives_calls_of_one_form() {
     assert_eq!(told(&any, &recording, CallsInThinking::Dialect), 2);
 }
 
-/// Checks that a tool's result that is repeated in the content may be a call: only the request's tools decide.
+/// Checks that a tool's result that the content repeats may be a call: only the list of the request's tools decides.
 #[test]
 fn a_call_that_a_tool_has_written_is_told_only_of_the_tools_of_the_request() {
     let result = "{\"name\": \"rm\", \"arguments\": {\"path\": \"/\"}}";
     let text = format!("It says: <tool_call>{result}</tool_call> and <tool_call>{{\"name\": \"f\"}}</tool_call>.");
     let dialect = Dialect::load(TAGS).unwrap();
     assert_eq!(told(&dialect, &text, CallsInThinking::Dialect), 2);
-    let tools = Some(Arc::new(Tools::read("[{\"name\": \"f\"}]").unwrap()));
+    let tools = Some(Tools::read("[{\"name\": \"f\"}]").unwrap());
     let mut writer = CallWriter::new(&dialect, call_writer::Options::new().tools(tools));
     let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).unwrap();
     let mut names = Vec::new();
@@ -1094,7 +1091,7 @@ fn a_call_that_a_tool_has_written_is_told_only_of_the_tools_of_the_request() {
         })
         .unwrap();
     assert_eq!(names, ["f"]);
-    // In JSON that is a string of another call, it is an argument.
+    // In a JSON string of another call, it is part of an argument.
     let quoted = result.replace('"', "\\\"");
     let text = format!(
         "<tool_call>{{\"name\": \"f\", \"arguments\": {{\"x\": \"<tool_call>{quoted}</tool_call>\"}}}}</tool_call>"

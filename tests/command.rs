@@ -1,13 +1,13 @@
-//! Which program's output is seen when a command line is run. A wrong answer here would let a filter loose on the
-//! output of another program, so lines that are not understood must name none.
+//! Tests which program's output a command line shows. With a wrong answer, a filter would change the output of another program. So
+//! for a line that is not understood, the answer must be no program.
 
 #![cfg(feature = "compress")]
 
 use aside::compress::Command;
 use samples::{Random, SHELL_PIECES};
 
-/// Returns `command subcommand`, with `-` for none, and `|` after it if the output was piped on. It is empty if no
-/// program is known.
+/// Returns `command subcommand`, with `-` for no subcommand, and with ` |` if the output went through a pipe. Returns an empty text
+/// if no program is known.
 fn resolved(line: &str) -> String {
     Command::parse(line).map_or_else(String::new, |run| {
         let piped = if run.is_piped() { " |" } else { "" };
@@ -28,7 +28,7 @@ fn command_lines() {
         ("# only a comment", ""),
         ("git status # as ever", "git status"),
         ("git log '--format=%h # %s'", "git log"),
-        // folders, versions, wrappers of projects
+        // folders, versions, a project's wrapper scripts (`./gradlew`)
         ("/usr/bin/git diff", "git diff"),
         ("./gradlew test", "gradle test"),
         ("../gradlew.bat --info build", "gradle build"),
@@ -172,7 +172,7 @@ fn command_lines() {
         ("pwsh -Command 'cargo test'", "cargo test"),
         ("vagrant ssh -c 'cd /srv && make all'", "make all"),
         ("flock -w 5 /tmp/l -c 'make all'", "make all"),
-        // a program that is not known: before `--`, `run`, `exec`
+        // an unknown program before `--`, `run` or `exec`
         ("flox activate -- cargo test", "cargo test"),
         ("with-secrets exec prod -- terraform apply", "terraform apply"),
         ("./dev exec web pytest", "pytest -"),
@@ -252,7 +252,7 @@ fn command_lines() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Returns every command of a line: name, subcommand, and whether it prints (`!`) through a pipe (`|`).
+/// Returns every command of a line: its name, its subcommand, `!` if its output is shown, and `|` if it goes through a pipe.
 fn commands(line: &str) -> Vec<String> {
     let said = |run: &Command| {
         let prints = if run.prints() { "!" } else { "" };
@@ -301,7 +301,7 @@ fn no_line_panics() {
         let line: String = (0..12).map(|_| *random.pick(&SHELL_PIECES)).collect();
         let _ = Command::parse(&line);
     }
-    // Nor a long one, however deep it goes.
+    // A long line must not panic either, however deeply it is nested.
     for piece in SHELL_PIECES {
         let _ = Command::parse(&piece.repeat(200_000));
     }

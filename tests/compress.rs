@@ -1,5 +1,5 @@
-//! The compressor through its Rust interface: the order of a call, and a test for each mistake that its filters once
-//! made, so that none comes back.
+//! Tests the compressor through its Rust interface: the order of the steps of a call, and a test for each mistake that the filters
+//! once made.
 
 #![cfg(feature = "compress")]
 
@@ -13,7 +13,7 @@ fn run(compressor: &Compressor, command: &str, text: &str) -> Compressed {
     compressor.compress(&Invocation::new("bash", &Input::of_command(command)), &[Part::Text(text.as_bytes())])
 }
 
-/// Returns the result for a text without its banner; the text itself if it is unchanged.
+/// Returns the result for a text without its banner, or the text itself if it is unchanged.
 fn short(compressor: &Compressor, command: &str, text: &str) -> String {
     match &run(compressor, command, text).parts[0] {
         Outcome::Same => text.to_owned(),
@@ -31,18 +31,18 @@ fn new() -> Compressor {
     Compressor::new(&Registry::new())
 }
 
-/// Returns different lines, so that nothing repeats.
+/// Returns lines that all differ.
 fn lines(count: usize, word: &str) -> String {
     (0..count).map(|line| format!("{word} {line} {}\n", line * line % 97)).collect()
 }
 
-/// Returns enough of the lines that the filter for `git status` removes.
+/// Returns a text that is long enough to be shortened, with lines that the filter for `git status` removes.
 fn hints() -> String {
     let hint = |n| format!("  (use \"git add <file>...\" to update what will be committed, {n})\n");
     (0..9).map(hint).collect::<String>() + &lines(90, "file")
 }
 
-/// A host's code that fails, or panics, as configured.
+/// A filter or cache of a host that fails or panics at the configured place.
 struct Broken {
     at: &'static str,
     panics: bool,
@@ -102,7 +102,7 @@ impl Filter for Host {
     }
 }
 
-/// A cache that writes down how it is asked.
+/// A cache that records its calls.
 struct Asked(&'static str, Arc<Mutex<Vec<String>>>, Option<Hit>);
 
 impl Cache for Asked {
@@ -212,7 +212,7 @@ fn a_git_diff_filter_takes_lines_with_a_space_for_context() {
         "commit 1234\n\n    Say why\n\n a.rs | 2 +-\n\ndiff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1,12 +1,12 @@\n{}--- x\n+y\n",
         " same line\n".repeat(11)
     );
-    // Hunk text repeats, and stays; repeats after it are removed.
+    // Repeated lines in a hunk stay, and repeated lines after it are removed.
     let text = format!("{show}{}", "noise that is the same\n".repeat(100));
     assert_eq!(short(&new(), "git show", &text), format!("{show}noise that is the same\n[… 99 lines as above]\n"));
 }
@@ -300,7 +300,7 @@ fn colours_and_carriage_returns_defeat_patterns() {
     assert_eq!(short(&new(), "cargo build", &text), "[… 60 lines, 1,720 bytes left out]\ndone\n");
 }
 
-/// Returns the result at 4,000 bytes.
+/// Returns the result for a budget of 4,000 bytes.
 fn kept(command: &str, text: &str) -> String {
     short(&new().budget(4000).unwrap(), command, text)
 }
@@ -436,8 +436,8 @@ fn a_failing_filter_is_dropped_and_the_others_go_on() {
     assert_eq!(result.report.filters, ["repeats"]);
 }
 
-/// Checks that it is not asked for the next part either, nor for the next window of a stream, whose report would grow with the
-/// text.
+/// Checks that a filter that has failed is not called for the next part, nor for the next window of a stream. Otherwise, the
+/// stream's report would grow with the text.
 #[test]
 fn a_filter_that_has_failed_is_not_asked_again_in_the_call() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
@@ -573,7 +573,7 @@ fn json_of_a_hundred_megabytes_passes_unchanged_without_a_budget() {
     let json = format!("[\n{}1]", row.repeat((100 << 20) / row.len()));
     let result = run(&new(), "curl x", &json);
     assert_eq!((&result.parts[..], result.report.failed.len()), (&[Outcome::Same][..], 0));
-    // A budget is a limit, for text other than JSON too.
+    // The result must stay within the budget, for JSON and for other text.
     for (text, is_json) in [(&json[..], true), (&json[..json.len() - 1], false)] {
         let result = run(&new().budget(10_000).unwrap(), "curl x", text);
         assert!(matches!(&result.parts[0], Outcome::Text(text) if text.len() <= 10_000));
@@ -651,7 +651,7 @@ fn of_progress_only_the_last_line_stays() {
 fn a_failure_that_was_overwritten_is_there() {
     let noise = "\x1b[2Kcompiling the same file once more\r\n".repeat(50);
     let error = "src/a.ts(3,5): error TS2304: Cannot find name 'x'.";
-    // A spinner of two rows on the terminal that it was for, which has 80 columns.
+    // A spinner that fills two rows of a terminal with 80 columns.
     let frame = |dot: &str| format!("\x1b[1A\x1b[0K\x1b[1A\x1b[0K{dot} {}\n", "building ".repeat(12));
     let spinner: String = ["-", "/", "|"].iter().cycle().take(30).map(|dot| frame(dot)).collect();
     for text in [
@@ -663,11 +663,11 @@ fn a_failure_that_was_overwritten_is_there() {
         assert!(result.contains(error) || result.contains("ERROR: checksum mismatch"), "{result}");
         assert!(!result.contains('\x1b'), "{result}");
     }
-    // The reason is overwritten before the failure is.
+    // The lines with the reason are overwritten before the error line is.
     let why = "  Property 'id' is missing in type 'X'\n  but is required in type 'Y'.\n";
     let result = short(&new(), "x", &format!("{noise}{error}\n{why}- starting\n{}{}done\n", frame("/"), frame("-")));
     assert!(result.contains(&format!("{error}\n{why}")), "{result}");
-    // A run that shows its failures in each frame has them once.
+    // A run that shows its failures in every frame must have each of them once in the result.
     let frame = |n| format!("FAIL src/a.test.js\n  running {n}\n\x1b[2A");
     let result = short(&new(), "x", &format!("{noise}{}", (0..40).map(frame).collect::<String>()));
     assert_eq!(result.matches("FAIL").count(), 1, "{result}");
@@ -680,7 +680,7 @@ fn of_failures_with_one_heading_each_message_is_there() {
         let frames = "Traceback (most recent call last):\n  File \"job.py\", line 3, in run\n    work()\n";
         format!("{frames}shop.Stopped: the disk of job {job} is full\n")
     };
-    // The frames go over the first traceback's last lines, or over all of it.
+    // The frames overwrite the last lines of the first traceback, or all of it.
     for up in ["\x1b[2A", "\x1b[4A"] {
         let frames = |from| (from..from + 20).map(|n| frame(up, n)).collect::<String>();
         let text = format!("{}{}{}{}", frame("", 0), trace(1), frames(1), trace(2));
@@ -715,7 +715,7 @@ fn only_what_was_overwritten_comes_back() {
         ("ERROR: disk is full\x1b[2K\x1b[1Gdone\n", "ERROR: disk is full\ndone\n"),
         ("ERROR: disk is full\rdone\x1b[K\r\n", "ERROR: disk is full\ndone\n"),
         ("10%\rerror: a\x07\n", "error: a\n"),
-        // A console of Windows writes spaces as ways to the right.
+        // A Windows console moves the cursor to the right instead of writing spaces.
         ("ERROR:\x1b[Cdisk\x1b[Cis full\rdone\x1b[K\r\n", "ERROR: disk is full\ndone\n"),
         ("10%\rsvc:\x1b[10Gerror:\x1b[Cit\x1b[Cis lost\n", "svc:     error: it is lost\n"),
         ("\x1b[1;23r\x1b[24;1Hstatus\x1bcERROR: real\n", "ERROR: real\n"),
@@ -737,7 +737,7 @@ fn no_cursor_goes_round_the_edge() {
 
 #[test]
 fn a_status_below_what_scrolls_overwrites_nothing() {
-    // As apt draws its progress on a terminal of 24 rows.
+    // This is how apt draws its progress on a terminal of 24 rows.
     let mut text = String::from("\n\x1b7\x1b[0;23r\x1b8\x1b[1A");
     for package in 1..60 {
         text += &format!("Unpacking lib{package} ...\r\n");
@@ -755,11 +755,11 @@ fn where_columns_would_make_the_text_longer_there_are_gaps() {
     let text =
         format!("Starting svc:\x1b[60G[\x1b[31mFAILED\x1b[0m]\n{started}10%\r\x1b[Kerror[E0308]: mismatched types\n");
     let result = short(&new(), "x", &(text + &started));
-    // A failure begins its line, so that it is seen.
+    // The failure gets its own line, so that it is found as one.
     assert!(result.contains("\n10%\nerror[E0308]: mismatched types\n") && !result.contains('\x1b'), "{result}");
     let row = result.lines().next().unwrap();
     assert!(row.starts_with("Starting svc:  ") && row.ends_with("  [FAILED]"), "{result}");
-    // Without colours there is less to gain.
+    // Without colours, there is less to remove.
     let text = "ok:\x1b[14G[OK]\n".repeat(100) + "10%\r\x1b[Kerror: boom\n";
     let result = short(&new(), "x", &text);
     assert!(result.contains("\n10%\nerror: boom\n") && !result.contains('\x1b'), "{result}");
@@ -782,13 +782,13 @@ fn tables_are_no_progress() {
         row(|n| format!("  {}% ✓ copied", n) + if n == 4 { " ✗ lost" } else { "" }),
     ] {
         let result = short(&new(), "x", &(lines(40, "word") + &table));
-        // The last of some rows that differ only in figures may represent them all.
+        // Of rows that differ only in their numbers, the last one may replace them all.
         let rows = table.lines().filter(|row| result.contains(row)).count();
         let least = if table.contains("/mnt/other") || table.contains('✗') { 2 } else { table.lines().count() };
         assert!(rows >= least, "{result}");
         assert!(!table.contains('✗') || result.contains("✗ lost"), "{result}");
     }
-    // Rows of one name that go up and down.
+    // The rows have the same name and numbers that rise and fall.
     let table: String = [7, 3, 98, 5, 1, 9, 4, 2].map(|percent| format!("cpu  {percent}%\n")).concat();
     let result = short(&new(), "x", &(lines(40, "word") + &table));
     assert!(result.contains("cpu  98%"), "{result}");
@@ -821,7 +821,7 @@ fn progress_in_the_words_of_programs() {
 
 #[test]
 fn progress_is_the_same_only_with_the_same_words() {
-    // Two lists of words that one XOR of their rotated hashes could not distinguish.
+    // Two lists of words with the same XOR of their rotated hashes.
     const ENDS: [&str; 2] = [
         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
         "xyxyyyyyxyyyxyyxyxyxxxxxyyxyyyxyyxyxyyxxyxxxyxxyxyxyyyxxxxxyxxxyyxxxxx",
@@ -833,7 +833,7 @@ fn progress_is_the_same_only_with_the_same_words() {
     });
     let progress: String = words.iter().cycle().take(6).map(|words| format!("1% {words}\n")).collect();
     let text = lines(40, "word") + &progress;
-    // The repeats of both lines, as a block, and none of them as progress.
+    // The repeated block of both lines may be removed, but neither line may be removed as progress.
     let result = short(&new(), "x", &text);
     assert!(words.iter().all(|words| result.contains(words.as_str())), "{result}");
 }
@@ -904,8 +904,7 @@ fn the_last_sentence_of_a_host_leaves_room_for_the_text() {
     assert!(short.len() <= 1024 && short.contains(" chars). ]\n"), "{short}");
 }
 
-/// Checks that text that should stay whole is cut only if it does not fit, and JSON not even then if removing its white space
-/// is enough.
+/// Checks that protected text is cut only if it exceeds the budget. JSON is not even cut then if it fits without its white space.
 #[test]
 fn protected_text_is_cut_if_it_does_not_fit() {
     let rows = |row: &str| row.repeat(300);
@@ -924,7 +923,7 @@ fn protected_text_is_cut_if_it_does_not_fit() {
         assert_eq!(run(&compressor(text.len()), "x", &text).parts, [Outcome::Same]);
         let result = run(&compressor(1024), "x", &text);
         let Outcome::Text(short) = &result.parts[0] else { panic!("{text} came out whole") };
-        let markers = body(short).split(|&byte| byte == b'\n').filter_map(Marker::parse).count();
+        let markers = String::from_utf8_lossy(body(short)).matches("[… ").count();
         assert!(short.len() <= 1024 && markers > 0, "{}", String::from_utf8_lossy(short));
         assert!(result.report.cut_protected);
     }
@@ -932,7 +931,7 @@ fn protected_text_is_cut_if_it_does_not_fit() {
     let Outcome::Text(short) = &result.parts[0] else { panic!("it came out whole") };
     assert!(is_protected(body(short)) && !result.report.cut_protected);
     assert_eq!(result.report.filters, ["minify-json"]);
-    // Among other texts they come first.
+    // Among several texts, protected ones get their room first.
     let (json, log) = (rows("{\"a\": 1}\n"), lines(1000, "word"));
     let parts = [Part::Text(json.as_bytes()), Part::Text(log.as_bytes())];
     let result = new().budget(6000).unwrap().compress(&Invocation::new("bash", &Input::of_command("x")), &parts);
@@ -940,7 +939,8 @@ fn protected_text_is_cut_if_it_does_not_fit() {
     assert!(matches!(&result.parts[1], Outcome::Text(text) if text.len() <= 6000 - json.len()));
 }
 
-/// Verdicts of success alone do not fit an exit code that says otherwise: the last line stays, and the report says so.
+/// If the exit code says that the run failed but the output has only verdicts of success, the last line must stay, and the report
+/// must say that nothing explains the failure.
 #[test]
 fn a_failure_that_nothing_explains_is_reported() {
     let passed = "test result: ok. 40 passed; 0 failed\n";
@@ -987,7 +987,7 @@ fn protected_text_reaches_only_filters_that_accept_it() {
     let compressor = Compressor::new(&registry);
     let rows = "{\"action\": \"run\"}\n".repeat(99);
     let text = format!("{rows}{{\"action\": \"end\"}}\n");
-    assert_eq!(short(&compressor, "x", &text), "[… 99 lines, 1,782 bytes left out]\n{\"action\": \"end\"}\n");
+    assert_eq!(short(&compressor, "x", &text), "\"[… 99 lines, 1,782 bytes left out]\"\n{\"action\": \"end\"}\n");
     let section = format!("[section]\na = 1\n{text}");
     assert_eq!(short(&compressor, "x", &section), section);
 }

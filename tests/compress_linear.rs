@@ -1,5 +1,5 @@
-//! A tool's output may be anybody's, so the compressor's work must be linear in it. Instruction counts (callgrind) show
-//! that four times the text takes at most 4.2 times the work, for texts and command lines that make a careless filter
+//! Anyone may have written a tool's output, so the compressor's work must be linear in its size. This test counts instructions with
+//! callgrind: a text of four times the size may need at most 4.2 times the work. The texts and command lines make a careless filter
 //! read the same bytes again and again.
 
 #![cfg(feature = "compress")]
@@ -11,7 +11,7 @@ use samples::SHELL_PIECES;
 use support::callgrind::{self, SIZES};
 use twox_hash::XxHash3_64;
 
-/// A trap is one of these, again and again.
+/// A trap is a text that repeats one of these units.
 const TRAPS: [&str; 58] = [
     "   Compiling serde v1.0.1\n",
     "error: expected `;`\n",
@@ -73,7 +73,7 @@ const TRAPS: [&str; 58] = [
     "x 1\nx 2\nx 3\n",
 ];
 
-/// Lines by which tools are known, and which their rules leave out.
+/// Units with lines by which tools are recognised, and with lines that the tools' rules remove.
 const TOOL_TRAPS: [&str; 8] = [
     "=== test session starts ===\n",
     "=== test session starts ===\nrunning 3 tests\n    ✔ a\n[INFO] Scanning for projects...\n",
@@ -85,8 +85,7 @@ const TOOL_TRAPS: [&str; 8] = [
     "#1 1.0 Collecting a\n",
 ];
 
-/// Returns a trap of this size. Under a budget each line has a number, so that the lines are not folded before `budget`
-/// sees them.
+/// Returns a trap of this size. With a budget, each line gets a number, so that the lines are not folded before the step `budget`.
 fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
     let mut text = Vec::new();
     for number in 0.. {
@@ -102,9 +101,8 @@ fn trap(unit: &str, size: usize, numbered: bool) -> Vec<u8> {
     text
 }
 
-/// Returns lines of eight bytes whose hashes have the same upper bits and mostly the same lower ones. XXH3 of eight
-/// bytes can be undone, so a tool can print such lines. In a table that takes hashes as they are, they would all
-/// collide.
+/// Returns lines of eight bytes whose hashes have the same upper bits and mostly the same lower bits. XXH3 of eight bytes can be
+/// inverted, so a tool can print such lines. In a table that uses the hashes unchanged, all of them would collide.
 fn lines_whose_hashes_meet(size: usize) -> Vec<u8> {
     const FACTOR: u64 = 0x9FB2_1C65_1E98_DF25;
     let inverse = (0..6).fold(1u64, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(FACTOR.wrapping_mul(inverse))));
@@ -121,7 +119,7 @@ fn lines_whose_hashes_meet(size: usize) -> Vec<u8> {
     lines.take(size / 9).flat_map(|line| [&line[..], b"\n"].concat()).collect()
 }
 
-/// Returns a hunk of a merge whose number of sides makes each blank line in it slow to read.
+/// Returns a hunk of a merge with `size / 16` sides. Its blank lines would be slow to read if each cost time for every side.
 fn hunk_of_many_sides(size: usize) -> Vec<u8> {
     let marks = size / 16;
     let mut text = format!("{}{} +1,99999999 {}\n", "@".repeat(marks), " -1".repeat(marks - 1), "@".repeat(marks));
@@ -129,14 +127,14 @@ fn hunk_of_many_sides(size: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Runs the measured code: callgrind counts only in this function, call by call.
+/// Runs the measured code. Callgrind counts only inside this function, and writes a count for each call.
 #[inline(never)]
 fn counted(work: &dyn Fn()) {
     work();
 }
 
-/// Compresses, under valgrind for the tests below, each trap in each size, or lines whose hashes meet, or a hunk of
-/// many sides, or reads command lines, and does nothing else.
+/// Does the measured work under valgrind, for the tests below. The job says which: compressing each trap in each size, lines with
+/// colliding hashes, or a hunk with many sides, or reading command lines.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
@@ -178,7 +176,8 @@ fn work() {
         compressor = compressor.budget(budget).unwrap();
     }
     let input = Input::of_command("grep x");
-    // Tables that a process builds after many lines with a word of failure are not in the counts.
+    // This call builds tables that a process needs after many lines with a word of failure, so that building them is not counted
+    // below.
     let failures = "error: expected `;`\n".repeat(5000);
     let _ = compressor.compress(&Invocation::new("bash", &input), &[Part::Text(failures.as_bytes())]);
     for unit in TRAPS {

@@ -127,6 +127,15 @@ fn once(compressor: &Compressor, command: &str, text: &[u8]) -> (Option<Vec<u8>>
     }
 }
 
+/// Returns the result and the report of a stream.
+fn of_stream(compressor: Arc<Compressor>, input: Input, memory: usize, text: &[u8]) -> (Vec<u8>, Report) {
+    let mut stream = ToolStream::new(compressor, "bash", input, memory).unwrap();
+    let mut result = Vec::new();
+    stream.feed(text, |bytes| result.extend_from_slice(bytes));
+    let report = stream.finish(|bytes| result.extend_from_slice(bytes));
+    (result, report)
+}
+
 #[test]
 fn never_worse_deterministic_and_said_in_the_report() {
     for (command, text) in &texts() {
@@ -150,10 +159,56 @@ fn never_worse_deterministic_and_said_in_the_report() {
     }
 }
 
+/// Returns the inputs of the cases after public reports, with their commands.
+fn reported() -> Vec<(String, Vec<u8>)> {
+    let folders = support::shared("cases").map(support::files).unwrap_or_default();
+    let files: Vec<_> = folders.iter().map(|folder| folder.join("cases.jsonl")).filter(|path| path.exists()).collect();
+    let rows = files.iter().flat_map(|path| {
+        let text = fs::read_to_string(path).unwrap();
+        let rows = text.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
+        rows.filter(|row| row["input"].is_string() && row["command"].is_string()).collect::<Vec<_>>()
+    });
+    let text =
+        |row: serde_json::Value| (row["command"].as_str().unwrap().into(), row["input"].as_str().unwrap().into());
+    rows.map(text).collect()
+}
+
+/// A unit of budgets: the smallest budget, the bytes of memory for each unit of a budget, and the length of a text.
+type Length = (usize, usize, fn(&[u8]) -> usize);
+
+/// Tries budgets that are a little and much smaller than the text, in bytes and in tokens.
+#[test]
+fn no_result_is_over_its_budget() {
+    const SHARES: [usize; 4] = [100, 95, 60, 9];
+    // The banner has as many UTF-16 units as a lot of this text.
+    let wide: String = (0..150).map(|line| format!("ログの行 {line}\n")).collect();
+    for (command, text) in texts().into_iter().chain(reported()).chain([(String::new(), wide.into())]) {
+        if units(&text) < MIN_COMPRESSIBLE_LENGTH {
+            continue;
+        }
+        let lengths: [Length; 2] = [(MIN_BUDGET, 4, |text| text.len()), (MIN_BUDGET_TOKENS, 24, estimated_tokens)];
+        for (least, memory, length) in lengths {
+            let budget = |share: usize| (length(&text) * share / 100).saturating_sub(1);
+            for budget in SHARES.map(budget).into_iter().filter(|&budget| budget >= least) {
+                let all = Compressor::new(&Registry::new());
+                let compressor = if least == MIN_BUDGET { all.budget(budget) } else { all.budget_tokens(budget) };
+                let compressor = Arc::new(compressor.unwrap());
+                let whole = once(&compressor, &command, &text);
+                let streamed = of_stream(compressor, Input::of_command(&command), memory * budget, &text);
+                for (result, report) in [(whole.0.unwrap_or_else(|| text.clone()), whole.1), streamed] {
+                    let shown = String::from_utf8_lossy(&text);
+                    assert_eq!(report.failed, [], "{command}: {shown}");
+                    assert!(length(&result) <= budget, "{} of {budget}: {command}: {shown}", length(&result));
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn lines_come_in_order_or_are_markers_that_count_exactly() {
     for (command, text) in &texts() {
-        // Text that a terminal would change, and folded text, is tested elsewhere.
+        // Other tests check text that a terminal would change, and folded text.
         let folds = ["find", "grep", "rg ", "git"].iter().any(|word| command.contains(word));
         if folds || text.iter().any(|byte| b"\x1b\r\x08".contains(byte)) || is_protected(text) {
             continue;
@@ -166,16 +221,20 @@ fn lines_come_in_order_or_are_markers_that_count_exactly() {
             let (mut at, mut counted) = (0, 0);
             let mut index = 0;
             while index < output.len() {
-                // A line may be cut in several places. Each part is the row before its marker; the last is the row after it.
+                // A line may be cut in several places. A row with a part precedes each marker, and the last part follows the last
+                // marker.
                 let gone = |row: usize| match output.get(row).and_then(|row| Marker::parse(row)) {
                     Some(Marker::OfLine { bytes } | Marker::Base64 { bytes } | Marker::Hex { bytes }) => Some(bytes),
                     _ => None,
                 };
                 let cuts: Vec<usize> = (index + 1..).step_by(2).map_while(gone).collect();
                 match Marker::parse(output[index]) {
-                    Some(Marker::LeftOut { lines, .. } | Marker::AsAbove { lines, .. }) => {
+                    Some(Marker::LeftOut { lines, records, .. }) => {
                         counted += lines;
+                        // The next line has their names.
+                        index += usize::from(records > 0);
                     }
+                    Some(Marker::AsAbove { lines, .. }) => counted += lines,
                     _ if !cuts.is_empty() => {
                         let is_cut = |row: &[u8]| {
                             let mut end = 0;
@@ -200,7 +259,7 @@ fn lines_come_in_order_or_are_markers_that_count_exactly() {
                 }
                 index += 1;
             }
-            // Blank lines may go without a marker.
+            // Blank lines may be removed without a marker.
             let blank = input.iter().filter(|row| row.trim_ascii().is_empty()).count();
             assert!(counted <= input.len() && counted + blank >= input.len(), "{counted} {}", context());
         }
@@ -212,10 +271,11 @@ fn a_budget_is_used_and_its_omissions_stand_apart() {
     let mut random = Random::announced("a_budget_is_used_and_its_omissions_stand_apart");
     let is_omission = |row: &&[u8]| matches!(Marker::parse(row), Some(Marker::LeftOut { .. } | Marker::AsAbove { .. }));
     for round in 0..200 {
-        // Verdicts of success that must be removed leave room, so only plain texts show how much of the budget is used.
+        // In half of the rounds, the text has no verdicts of success. Removed verdicts leave room in the result, so only these
+        // texts show how much of the budget is used.
         let is_plain = round % 2 == 0;
         let mut text = if is_plain { Vec::new() } else { log(&mut random) };
-        // From few error regions to nearly nothing else.
+        // The first rounds have few error regions, and the last ones little else.
         for line in 0..400 + random.below(900) {
             let failed = random.below(100) < round / 2;
             let row = if failed { format!("error: number {line}\n") } else { format!("unit {line} is built\n") };
@@ -233,7 +293,7 @@ fn a_budget_is_used_and_its_omissions_stand_apart() {
     }
 }
 
-/// Checks that no verdict of success stays if a stream had to drop failures.
+/// Checks that if a stream had to drop failures, no verdict of success stays in its result.
 #[test]
 fn no_stream_is_falsely_green() {
     let mut random = Random::announced("no_stream_is_falsely_green");
@@ -249,10 +309,7 @@ fn no_stream_is_falsely_green() {
                 _ => format!("line {} {}\n", random.below(100), "y".repeat(random.below(30))),
             };
         }
-        let mut stream = ToolStream::new(compressor.clone(), "bash", Input::of_command("make"), 4096).unwrap();
-        let mut result = Vec::new();
-        stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
-        stream.finish(|bytes| result.extend_from_slice(bytes));
+        let (result, _) = of_stream(compressor.clone(), Input::of_command("make"), 4096, text.as_bytes());
         let result = String::from_utf8(result).unwrap();
         let failures = |text: &str| text.lines().filter(|line| *line == "FAIL").count();
         let is_green = result.lines().any(|line| line == "PASS");
@@ -299,7 +356,7 @@ fn no_false_green_and_no_failure_lost() {
     }
 }
 
-/// Returns the rows of a very simple terminal after this text.
+/// Returns the rows that a very simple terminal shows after this text.
 fn shown(text: &str) -> Vec<String> {
     let mut rows: Vec<Vec<char>> = vec![Vec::new()];
     let (mut row, mut column) = (0usize, 0usize);
@@ -362,14 +419,14 @@ fn the_normaliser_shows_what_a_terminal_shows() {
         "\x1b[K", "\x1b[2K", "\x1b[5G", "\x1b[31m", "\x1b[0m", "line\n",
     ];
     for _ in 0..3000 {
-        // Colours enough to be worth it.
+        // There are enough colours that removing them is worth a banner.
         let mut text = "\x1b[1m".repeat(400) + "start\n";
         for _ in 0..random.below(60) {
             text += *random.pick::<&str>(&pieces);
         }
         let (result, report) = once(&compressor, "", text.as_bytes());
         let text = &text[1600..];
-        // White space alone is not a result.
+        // A result must not be white space alone.
         if shown(text).is_empty() {
             assert_eq!((result, report.failed), (None, Vec::new()));
             continue;
@@ -424,14 +481,14 @@ fn a_stream_does_not_depend_on_its_chunks() {
     }
 }
 
-/// Returns text of a kind that a compressor treats specially.
+/// Returns a text of one of the kinds that a compressor treats specially.
 fn kind(random: &mut Random, kind: usize) -> Vec<u8> {
     let lines = 60 + random.below(400);
     let mut text = String::new();
     for line in 0..lines {
         let (failed, number) = (random.below(30) == 0, random.below(1000));
         text += &match kind {
-            // Records of a test runner.
+            // The JSON records of a test runner.
             0 => {
                 let action = ["output", "pass", "fail", "run"][if failed { 2 } else { random.below(4) }];
                 format!(
@@ -439,7 +496,7 @@ fn kind(random: &mut Random, kind: usize) -> Vec<u8> {
                     line / 4
                 )
             }
-            // Log lines with a time.
+            // Log lines with timestamps.
             1 => {
                 let level = if failed { "ERROR" } else { "INFO" };
                 format!(
@@ -450,7 +507,7 @@ fn kind(random: &mut Random, kind: usize) -> Vec<u8> {
                     number % 4
                 )
             }
-            // Problems under the file that they are in.
+            // Problems listed under their file.
             2 if line % 9 == 0 => format!("src/part_{line}.js\n"),
             2 => format!(
                 "  {line}:{}  {}  Something is not used  no-unused\n",
@@ -474,7 +531,7 @@ fn kind(random: &mut Random, kind: usize) -> Vec<u8> {
                 format!("diff --git a/f{line} b/f{line}\n--- a/f{line}\n+++ b/f{line}\n@@ -{line},3 +{line},3 @@\n")
             }
             5 => format!("{}error: {number}\n", [" ", "+", "-"][random.below(3)]),
-            // Passed tests with a failed one between them.
+            // Passed tests, and a few failed ones.
             6 if failed => format!("  ✗ adds {number}\n    Expected: 3\n      Actual: {number}\n"),
             6 => format!("  ✓ adds {number} ({} ms)\n", line % 30),
             // One long line.
@@ -491,8 +548,8 @@ fn kind(random: &mut Random, kind: usize) -> Vec<u8> {
 
 const KINDS: usize = 10;
 
-/// Compares, for every kind of text, a call and a stream that has room for it: both must return the same, whatever the command
-/// was and however it ended. The exit code of a stream is set before its first byte or after its last.
+/// For every kind of text, compares a call with a stream that has enough memory for the text: both must return the same result for
+/// any command and any exit code. The stream gets the exit code before its first byte or after its last one.
 #[test]
 fn a_stream_that_fits_is_a_call() {
     let mut random = Random::announced("a_stream_that_fits_is_a_call");
@@ -557,7 +614,7 @@ fn a_stream_that_fits_is_a_call() {
     }
 }
 
-/// Checks every kind of text of 1,024 units and more, whole and as a longer one than a call may take.
+/// Checks every kind of text, from 1,024 units, with and without a limit on the memory of a call, which the text exceeds.
 #[test]
 fn a_budget_is_a_limit_for_every_kind() {
     let mut random = Random::announced("a_budget_is_a_limit_for_every_kind");
@@ -583,7 +640,8 @@ fn a_budget_is_a_limit_for_every_kind() {
     }
 }
 
-/// Checks that a text that is too long for a call has the result of a stream with as much memory, after a banner.
+/// Checks that if a text exceeds the limit of a call, its result is a banner and the result of a stream with the same amount of
+/// memory.
 #[test]
 fn a_long_text_of_a_call_goes_as_a_stream_does() {
     let mut random = Random::announced("a_long_text_of_a_call_goes_as_a_stream_does");
@@ -671,7 +729,7 @@ fn a_long_stream_says_how_many_error_regions_went() {
     }
 }
 
-/// Checks that the ends of windows do not depend on colours.
+/// Checks that colours do not change where a window ends.
 #[test]
 fn a_failure_in_colours_is_not_cut_between_windows() {
     let frames: String = (0..40).map(|n| format!("   at frame {n} of it\n")).collect();
@@ -742,21 +800,13 @@ fn a_long_stream_of_json_is_never_broken_without_a_budget() {
 /// Returns the result of a stream without a budget.
 fn streamed(text: &str, memory: usize) -> String {
     let compressor = Arc::new(Compressor::new(&Registry::new()));
-    let mut stream = ToolStream::new(compressor, "bash", Input::of_command("x"), memory).unwrap();
-    let mut result = Vec::new();
-    stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
-    stream.finish(|bytes| result.extend_from_slice(bytes));
-    String::from_utf8(result).unwrap()
+    String::from_utf8(of_stream(compressor, Input::of_command("x"), memory, text.as_bytes()).0).unwrap()
 }
 
 /// Returns the result of a stream with a budget.
 fn kept(text: &str, budget: usize, memory: usize) -> String {
     let compressor = Arc::new(Compressor::new(&Registry::new()).budget(budget).unwrap());
-    let mut stream = ToolStream::new(compressor, "bash", Input::of_command("make"), memory).unwrap();
-    let mut result = Vec::new();
-    stream.feed(text.as_bytes(), |bytes| result.extend_from_slice(bytes));
-    stream.finish(|bytes| result.extend_from_slice(bytes));
-    String::from_utf8(result).unwrap()
+    String::from_utf8(of_stream(compressor, Input::of_command("make"), memory, text.as_bytes()).0).unwrap()
 }
 
 #[test]
@@ -779,7 +829,7 @@ fn failures_that_stand_close_together_stay_in_a_stream() {
     let tests = |count| (0..count).map(|n| format!("FAIL src/test{n}.test.js\ntook {n} ms\n")).collect::<String>();
     let result = kept(&format!("{}{}{}", units(0, 3000), tests(60), units(3000, 9000)), 10_240, 40_960);
     assert!(result.contains(&tests(60)), "{result}");
-    // More of them than there is memory for: the markers say how many are gone.
+    // There are more failures than the memory can keep, and the markers must count the lost ones.
     let result = kept(&format!("{}{}{}", units(0, 3000), tests(600), units(3000, 9000)), 10_240, 40_960);
     let told = rows(result.as_bytes()).into_iter().map(|row| match Marker::parse(row) {
         Some(Marker::LeftOut { regions, .. }) => regions,
@@ -835,7 +885,7 @@ fn hunks_and_sections_that_are_longer_than_a_window_stay_whole() {
     }
 }
 
-/// Progress that a program writes over itself is one line, however long it runs.
+/// Checks a progress bar that overwrites itself: all of it is one line, however long the program runs.
 #[test]
 fn a_failure_between_frames_of_a_long_line_stays() {
     let frame = |n: usize| format!("train: {:3}%|{:50}| {n}/3000 [99.9it/s]\r", n / 30, "#".repeat(n / 60));

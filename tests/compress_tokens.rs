@@ -1,4 +1,5 @@
-//! Budgets in tokens, estimated or counted by the host: no result has more, whatever the text, the counter and the door are.
+//! Tests budgets in tokens, estimated or counted by the host: no result may have more tokens, for any text, any counter and any
+//! entry point of the compressor.
 
 #![cfg(feature = "compress")]
 
@@ -41,7 +42,7 @@ fn text(random: &mut Random, kind: usize) -> Vec<u8> {
     text
 }
 
-/// Returns what is shown of the texts, joined, and the report.
+/// Returns the joined results for the texts, and the report.
 fn shown(compressor: &Compressor, texts: &[&[u8]]) -> (Vec<u8>, Report) {
     let parts: Vec<Part> = texts.iter().map(|text| Part::Text(text)).collect();
     let result = compressor.compress(&Invocation::new("bash", &Input::of_command("make")), &parts);
@@ -174,7 +175,7 @@ fn a_count_that_fails_or_lies_changes_nothing_but_the_report() {
 fn least_budgets() {
     let error = Compressor::new(&Registry::new()).budget_tokens(MIN_BUDGET_TOKENS - 1).unwrap_err();
     assert_eq!(error.to_string(), "a budget of 511 tokens is too small: the least is 512");
-    // No byte has more tokens than the estimate allows for.
+    // The estimate must have at most 1.4 tokens for a byte.
     for text in [&b"a1B2"[..], b"\xff\xff", b"\n\x01\n", b"A A", b"1 2 3", "é".as_bytes()] {
         assert!(estimated_tokens(&text.repeat(100)) <= text.len() * 140, "{text:?}");
     }

@@ -1,4 +1,5 @@
-//! Outputs in UTF-16: a result is that of the same text in UTF-8, in every door, and the report says that it was decoded.
+//! Tests outputs in UTF-16: at every entry point, the result must be that of the same text in UTF-8, and the report must say that
+//! the text was decoded.
 
 #![cfg(feature = "compress")]
 
@@ -71,7 +72,7 @@ fn a_result_is_that_of_the_same_text_in_utf_8() {
             if budget.is_none() {
                 assert_eq!(String::from_utf8(streamed).unwrap(), left);
             }
-            // Each stretch leads back to bytes of the original.
+            // The stretches must cover the bytes of the original.
             let end = report.parts[0].stretches.iter().fold(0, |at, stretch| {
                 assert_eq!(stretch.range.start, at);
                 stretch.range.end
@@ -96,7 +97,7 @@ fn a_text_that_outgrows_its_memory_is_decoded_however_it_is_cut() {
                 assert_eq!(stream(compressor(budget), &bytes, 16_000, size), (left.clone(), report.clone()), "{size}");
             }
         }
-        // The other door to bounded memory.
+        // A call with a memory limit, which also uses a stream.
         let (left, report) = whole(&compressor(Some(4000)).memory(16_000), &bytes);
         assert!(String::from_utf8(left).unwrap().contains("error C2065: 'größe'"));
         assert_eq!(report.filters[0], "utf-16");

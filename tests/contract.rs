@@ -1,5 +1,5 @@
-//! Tests the contract of the scanner, point by point; each test is named after its rule. Linear work
-//! is in `linear.rs`, allocations in `allocations.rs`, and equality at every split in `splits.rs`.
+//! Tests the contract of the scanner, point by point. Each test is named after its rule. Other files test linear work
+//! (`linear.rs`), allocations (`allocations.rs`) and equal results at every split (`splits.rs`).
 
 use aside::{
     Budget, BudgetScope, BudgetUnit, Cause, Channel, Dialect, Error, Kind, Scanner, ScannerOptions, Start, StrayClose,
@@ -35,11 +35,11 @@ fn point_1_empty_chunks_change_nothing() {
 
 // ------------------------------------------------------------------------------------------------------ 2. lossless
 
-/// Follows a stream's events as they come, not joined, and stops at the first that is not allowed at its place.
+/// Checks a stream's events in order, not joined, and fails at the first one that is not allowed there.
 struct Inspector {
     at: u64,
     open: Vec<Channel>,
-    /// The last opening marker: its offset and bytes, while attributes may follow it.
+    /// The offset and the bytes of the last opening marker, while attributes may follow it.
     marker: Option<(u64, Vec<u8>)>,
     /// It is a header.
     is_header: bool,
@@ -193,7 +193,7 @@ fn point_3_no_more_is_held_than_max_hold_and_it_is_the_end_of_the_input() {
     }
 }
 
-/// Endings after which the held bytes could turn out to be a marker.
+/// Texts after which the held bytes could turn out to be a marker.
 fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
     let mut whole: Vec<String> = Vec::new();
     for span in &dialect.spans {
@@ -212,7 +212,7 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
                 whole.extend([format!("<{name}>"), format!("</{name}>")]);
             }
             if tag.attributes.is_some() {
-                // Such a tag is never a type's parameter.
+                // A tag with an attribute is never a type's parameter.
                 whole.extend(tag.names.iter().map(|name| format!("<{name} a=''>")));
                 whole.extend(["a=''>", "\">", "'>", "/>", "=\"\">"].map(str::to_string));
             }
@@ -235,7 +235,8 @@ fn continuations(dialect: &reference::Dialect) -> Vec<Vec<u8>> {
         }
     }
     // After these, the text only mentions a marker.
-    whole.extend(["'", "\"", "`", " ", " a"].map(str::to_string));
+    whole.extend(["'", "\"", "`", " ", " a", "示"].map(str::to_string));
+    whole.extend(dialect.spans.iter().map(|span| format!("{} a", span.framing.after_open.trim_end())));
     if let Some(header) = &dialect.header {
         let end = &header.end[0];
         whole.extend(header.close.iter().cloned());
@@ -265,7 +266,7 @@ enum Fate {
     Pending,
 }
 
-/// Returns the event that the byte at `at` is part of, where `prefix` bytes of the text had arrived when it was held.
+/// Returns the role of the byte at `at`, which was held when `prefix` bytes of the text had arrived.
 fn fate(events: &[Event], at: usize, prefix: usize) -> Option<Fate> {
     let reaches = |event: &Event| event.offset <= at && at < event.offset + event.bytes.len();
     let index = events.iter().position(reaches)?;
@@ -287,7 +288,7 @@ fn fate(events: &[Event], at: usize, prefix: usize) -> Option<Fate> {
 #[test]
 fn point_3_nothing_is_held_without_need() {
     let mut random = Random::announced("point_3_nothing_is_held_without_need");
-    // A whole call decides the bytes that an opener with a table of calls holds: below.
+    // Dialects with tables of calls have a separate test below, because a whole call may decide their held bytes.
     for pair in Pair::all().into_iter().filter(|pair| !pair.has_calls()) {
         let continuations = continuations(&pair.reference);
         let texts = Texts::new(&pair.reference);
@@ -333,8 +334,8 @@ fn needed(pair: &Pair, start: &str, prefix: &[u8], held: &[u8], continuations: &
     false
 }
 
-/// Returns the event that the byte at `at` is part of, for a host that wants calls: one that may come in pieces, or one that
-/// comes whole.
+/// Returns the role of the byte at `at` for a host that wants calls: its kind of event, its channel, and whether a marker with it
+/// is complete.
 fn fate_of_call(
     events: &[Event],
     at: usize,
@@ -349,12 +350,12 @@ fn fate_of_call(
     Some((std::mem::discriminant(&event.what), event.channel, fate))
 }
 
-/// Checks the same for tables of calls: some continuation must change the role of the first held byte, or it is part of a word
-/// that comes whole.
+/// Checks the same for tables of calls: some continuation must change the role of the first held byte, unless the byte belongs to a
+/// word that is reported whole.
 #[test]
 fn point_3_nothing_of_a_call_is_held_without_need() {
     let mut random = Random::announced("point_3_nothing_of_a_call_is_held_without_need");
-    // Only the tests' own dialects: those of models have heads that no piece here completes.
+    // Only dialects of the tests are checked, because models' dialects have heads that no piece of this test completes.
     let is_own = |pair: &Pair| pair.reference.name.starts_with("calls-") && pair.reference.header.is_none();
     for pair in Pair::all().into_iter().filter(is_own) {
         let tables = CallPieces::of_spans(&pair.reference);
@@ -377,7 +378,7 @@ fn point_3_nothing_of_a_call_is_held_without_need() {
             for end in 1..=text.len() {
                 scanner.feed(&text[end - 1..end], |_| {}).unwrap();
                 let (held, prefix) = (scanner.held(), &text[..end]);
-                // Where a character is cut, only its other bytes can decide, and the ends are of whole ones.
+                // If a character is cut, only its other bytes can decide, but the texts in `ends` have whole characters.
                 if std::str::from_utf8(held).is_err_and(|error| error.error_len().is_none()) {
                     continue;
                 }
@@ -396,9 +397,9 @@ fn point_3_nothing_of_a_call_is_held_without_need() {
     }
 }
 
-/// Returns whether these bytes are the same whatever comes, and decide what comes after them: the key of a member, which is
-/// framing whether it means something or not; the framing before a closer, which is framing between calls too; a raw quote,
-/// which is of the value with what is quoted; and the end of a call that broke its grammar, which is text.
+/// Returns whether these held bytes have the same role in any case, but decide the role of the next bytes. They are the key of a
+/// member, which is framing with or without a meaning; the framing before a closer, which is also framing between calls; a raw
+/// quote, which belongs to the value like the quoted text; and the end of a call that broke its grammar, which is text.
 fn is_state(pair: &Pair, held: &[u8]) -> bool {
     let spans = || pair.reference.spans.iter().filter(|span| !span.calls.is_empty());
     let closers =
@@ -526,8 +527,7 @@ fn point_6_text_never_cuts_a_character() {
     });
 }
 
-/// Checks that a long chunk in which a marker seems to begin and does not is text at once; its last character may be cut all
-/// the same.
+/// Checks that a long chunk is reported as text at once if a marker only seems to begin in it. Its last character may still be cut.
 #[test]
 fn point_6_a_chunk_that_is_all_text_cuts_no_character() {
     let mut scanner = Scanner::new(&Dialect::find("qwen3").unwrap());
@@ -636,7 +636,7 @@ fn point_7_flush_releases_what_is_held_and_keeps_the_state() {
             };
             scanner.feed(chunk, &mut see).unwrap();
             let held = scanner.held().to_vec();
-            // A whole marker that waits for the bytes after it counts.
+            // A whole marker that waits for the next bytes also counts.
             let reference = &pair.reference;
             let of_spans = reference.spans.iter().flat_map(|span| span.open.iter().chain(&span.close));
             let tokens = reference.drop.iter().chain(&reference.drop_ends).map(|it| it.marker());
@@ -667,7 +667,7 @@ fn point_7_a_flush_with_nothing_held_changes_nothing() {
         let mut got = Vec::new();
         for byte in text.chunks(1) {
             scanner.feed(byte, |event| support::push(&mut got, event)).unwrap();
-            // Between a marker and framing that may follow it nothing is held, yet a flush would be a decision.
+            // After a marker, before framing that may follow it, nothing is held, but a flush would decide that no framing follows.
             if scanner.held().is_empty() && got.last().is_some_and(|event| event.what == What::Text) {
                 scanner.flush(|event| panic!("{event:?}")).unwrap();
             }
@@ -758,13 +758,13 @@ fn stopped_and_fed_on_in_other_chunks() {
                 break;
             }
         }
-        // Events that are due are still reported, with the next feed or at the end.
+        // Pending events are still reported, with the next feed or at the end.
         scanner.finish(|event| support::push(&mut got, event)).unwrap();
         pair.same(Some(start), &[text], &wanted, &got);
     });
 }
 
-/// Checks a marker after more bytes than a scanner reserves capacity for at once.
+/// Checks a marker after more held bytes than a scanner's first buffer can contain.
 #[test]
 fn stopped_behind_a_long_hold_the_rest_is_the_same() {
     let span = "tag = { names = [\"thinking\"], closer = \"same\", attributes = 65536 }\n";
@@ -892,7 +892,7 @@ fn thoughts_are_not_collected_unless_asked_for() {
 fn a_thought_above_the_cap_is_cut_at_a_characters_end() {
     let text = "<thought>日本語日本</thought>b<thought>é</thought><thought>x</thought>".as_bytes();
     for chunks in [vec![text], support::bytes(text), text.chunks(4).collect()] {
-        // 15 bytes into 11: nine of them fit, then one character of two bytes, then none.
+        // The cap is 11 bytes. Of a text of 15 bytes, nine fit, then a character of two bytes, and then nothing.
         let mut scanner = with_cap("thinking-tags", 11);
         let events = support::run(&mut scanner, &chunks);
         assert_eq!(reference::channel(&events, "thinking"), "日本語日本éx".as_bytes(), "its deltas go on");
@@ -926,7 +926,7 @@ fn blanks_behind_a_thought_that_is_trimmed_need_no_room() {
             assert_eq!(got, (wanted, truncated), "{text:?} under {cap}");
         }
     }
-    // Room that comes while a thought is written does not fill the gap in it.
+    // If room becomes free while a thought is written, the missing part of the thought stays missing.
     let mut scanner = with_cap("thought-stream", 4);
     scanner.feed(b"<thinking>ab</thinking><thinking>x   ", |_| {}).unwrap();
     assert_eq!(scanner.take_thought().unwrap().text, b"ab");
@@ -978,7 +978,7 @@ fn an_unterminated_thought_survives_the_end() {
 
 // -------------------------------------------------------------------------------------------------- stray closers
 
-/// Returns the events of a text in the content for a host that has stray closers removed, fed byte by byte.
+/// Returns the events of a text in the content, fed byte by byte, for a host that lets stray closers be removed.
 fn dropping(dialect: &Dialect, text: &str) -> Vec<Event> {
     let mut scanner = support::scanner_with_stray(dialect, "content", StrayClose::Drop);
     support::run(&mut scanner, &support::bytes(text.as_bytes()))
@@ -1012,7 +1012,7 @@ fn a_removed_stray_closer_is_one_after_other_text() {
     let content = |dialect: &Dialect, text: &str| {
         String::from_utf8(reference::channel(&dropping(dialect, text), "content")).unwrap()
     };
-    // The beginning of an answer, or of the text after a span: as the dialect says, with its framing.
+    // At the beginning of an answer or after a span, the closer is removed as the dialect says, with its framing.
     for text in ["</think>\n\nYes.", "<think>hm</think>\n\n</think>\n\nYes."] {
         assert_eq!(content(&qwen3, text), "Yes.", "{text}");
     }
@@ -1021,15 +1021,15 @@ fn a_removed_stray_closer_is_one_after_other_text() {
         assert_eq!(content(&keeping, text), text.trim_start_matches("<think>hm</think>"), "{text}");
     }
     assert_eq!(content(&keeping, "a</think>\nb</think"), "a\nb</think");
-    // In code it is text, and a span that is open is closed by it.
+    // In code, the closer is text, and it closes an open span.
     assert_eq!(content(&qwen3, "Write `</think>`: a</think>b"), "Write `</think>`: ab");
     assert_eq!(content(&qwen3, "a<think>hm</think>b"), "ab");
-    // After the only block too.
+    // The same holds after the only block.
     let once = own("open = [\"<think>\"]\nclose = [\"</think>\"]\nrepeat = false\nstray_close = \"reclassify\"");
     assert_eq!(content(&once, "<think>hm</think>a</think>b"), "ab");
 }
 
-/// Checks that it changes nothing about the text before it: neither events nor counts nor thoughts.
+/// Checks that a removed stray closer does not affect the text before it: not its events, its counts or its thoughts.
 #[test]
 fn a_removed_stray_closer_reclassifies_nothing() {
     let qwen3 = Dialect::find("qwen3").unwrap();
@@ -1043,7 +1043,7 @@ fn a_removed_stray_closer_reclassifies_nothing() {
     }
 }
 
-/// Checks that a closer that is another marker too counts as that, and that the file is read as without the option.
+/// Checks that a closer that is also another marker counts as the other marker, as it does without the option.
 #[test]
 fn a_removed_stray_closer_gives_way_to_another_marker() {
     let file =

@@ -1,10 +1,10 @@
-//! Examples of every dialect, damaged at random, as models and servers damage them: whatever is left of a call, no interface
-//! reports it as whole if its arguments are not a JSON object.
+//! Damages the examples of every dialect at random, as models and servers do. No interface may report a damaged call as whole if
+//! its arguments are not a JSON object.
 
 use std::collections::BTreeSet;
 
 use aside::CallsInThinking;
-use aside::call_writer::ImpliedEnd;
+use aside::answer::ImpliedEnd;
 use aside::sse::Options;
 use samples::{Random, Texts};
 use serde::de::IgnoredAny;
@@ -13,12 +13,13 @@ use support::Pair;
 use support::calls::{Call, calls};
 use support::rewriting::rewrite;
 
-/// Returns whether a client can read this. Half a pair of surrogates is JSON too, though not every client makes a string of it.
+/// Returns whether the arguments are a JSON object. An unpaired surrogate is allowed, although not every client can make a string
+/// of it.
 fn is_object(arguments: &str) -> bool {
     arguments.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }
 
-/// Deletes, doubles, swaps, inserts and replaces bytes, and loses or doubles possible markers.
+/// Deletes, doubles, swaps, inserts and replaces bytes, and removes or doubles text that may be a marker.
 fn damage(random: &mut Random, text: &mut Vec<u8>, others: &Texts) {
     for _ in 0..1 + random.below(3) {
         if text.is_empty() {
@@ -41,7 +42,7 @@ fn damage(random: &mut Random, text: &mut Vec<u8>, others: &Texts) {
             }
             6 => text.truncate(at),
             _ => {
-                // From one bracket to the next: most markers are that.
+                // Most markers begin and end with a bracket.
                 let Some(begin) = text[at..].iter().position(|byte| b"<[{\"]".contains(byte)).map(|len| at + len)
                 else {
                     continue;
@@ -56,19 +57,19 @@ fn damage(random: &mut Random, text: &mut Vec<u8>, others: &Texts) {
     }
 }
 
-/// Returns the rewritten answer of a body that is not a stream.
+/// Returns the rewritten body of an answer that is not a stream.
 fn body(pair: &Pair, options: &Options, body: &Value) -> Value {
     let out = rewrite(&pair.library, options, [body.to_string().as_bytes()]);
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
 }
 
-/// Returns how often each example is damaged.
+/// Returns the number of damaged versions of each example.
 fn rounds() -> usize {
     std::env::var("ASIDE_MADE").map_or(40, |count| count.parse().unwrap())
 }
 
-/// Damages one marker of a call: a closer of a value, `end`, or the opener or closer of its span. Returns false where the text
-/// has none.
+/// Damages one marker of a call: a closer of a value, `end`, or the opener or closer of its span. Returns false if the text has
+/// none.
 fn damage_marker(random: &mut Random, text: &mut Vec<u8>, markers: &[Vec<u8>]) -> bool {
     let is_here = |at: &usize| markers.iter().any(|marker| text[*at..].starts_with(marker));
     let places: Vec<usize> = (0..text.len()).filter(is_here).collect();
@@ -92,8 +93,8 @@ fn damage_marker(random: &mut Random, text: &mut Vec<u8>, markers: &[Vec<u8>]) -
     true
 }
 
-/// Checks a limit that a trial of the rule has shown. Nearly all remaining cases are a marker inside a value, whose damage
-/// makes another value.
+/// Checks the share of damaged markers that change a call without any sign of it. The limit is a measured share. In nearly all of
+/// these cases, the damaged marker is inside a value, so the value changes.
 #[test]
 fn a_damaged_marker_makes_no_other_call_without_a_sign() {
     let mut random = Random::announced("a_damaged_marker_makes_no_other_call_without_a_sign");
@@ -162,7 +163,7 @@ fn no_call_is_whole_whose_arguments_are_not_an_object() {
 
                 let Ok(text) = std::str::from_utf8(&text) else { continue };
                 let options = Options::new().calls(true).start(start.map(|start| start.parse().unwrap()));
-                // The calls of the text alone are asked for, whatever ended the answer.
+                // The options report only calls that the text contains, whatever ended the answer.
                 let options = options.implied_end(ImpliedEnd::Off).calls_in_thinking(CallsInThinking::Always);
                 let chat =
                     |part: &str| json!({"choices": [{"index": 0, part: {"content": text}, "finish_reason": "stop"}]});
@@ -172,11 +173,11 @@ fn no_call_is_whole_whose_arguments_are_not_an_object() {
                     assert!(is_object(call["function"]["arguments"].as_str().unwrap()), "{call} of {}", shown());
                 }
                 assert_eq!(got["choices"][0]["finish_reason"] == "tool_calls", !calls.is_empty(), "{got}");
-                // A stream ends with calls if one of them is whole.
+                // A stream's finish reason is `tool_calls` if one of the calls is whole.
                 let out = rewrite(&pair.library, &options, [format!("data: {}\n\n", chat("delta")).as_bytes()]);
                 let is_whole = told.iter().any(|call| call.cause.is_none());
                 assert_eq!(out.contains("\"finish_reason\":\"tool_calls\""), is_whole, "{out}");
-                // In these, arguments are an object.
+                // In these formats, arguments are an object.
                 body(
                     pair,
                     &options,

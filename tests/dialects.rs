@@ -1,9 +1,9 @@
-//! Loads dialect files that cannot be used: the author of one must learn the error, its line and its key.
-//! Asks also for names that no built-in dialect has.
+//! Loads invalid dialect files: the message must name the error, its line and its key. Looks up also names that no built-in dialect
+//! has.
 
 use aside::{Channel, Dialect, Kind, Start};
 
-/// A file that would be right, as lines to break.
+/// The lines of a valid file, which the tests break one by one.
 const GOOD: [&str; 9] = [
     r#"name = "mine""#,
     r#"start = "content""#,
@@ -20,14 +20,14 @@ fn good() -> String {
     GOOD.join("\n")
 }
 
-/// Returns the good file with one line (counted from 1) put in the place of another.
+/// Returns the valid file with another text in one line, counted from 1.
 fn with(line: usize, text: &str) -> String {
     let mut lines = GOOD;
     lines[line - 1] = text;
     lines.join("\n")
 }
 
-/// Checks that a file is refused, with the line, a key that ends so, and all of these words in the message.
+/// Checks that a file is refused with this line, a key that ends in `key`, and all of these words in the message.
 fn refused(file: &str, line: usize, key: &str, words: &[&str]) {
     let error = match Dialect::load(file) {
         Ok(_) => panic!("this is no dialect, yet it was read:\n{file}"),
@@ -105,10 +105,10 @@ fn what_stands_in_a_text_is_no_key() {
         refused(&file, GOOD.len() + line, "example.contet", &["unknown key `contet`"]);
     };
     unknown("input = '''\n[THINK]\nhm = 1\n[/THINK]\n'''", 6);
-    // An escaped quote does not end a text, and quotes may precede its end.
+    // An escaped quote does not end a string, and quotes may precede its end.
     unknown("input = \"\"\"\\\"\"\"\n[THINK]\n\\\\\"\"\"\"\" # '''", 4);
     unknown("thoughts = ['''a'''', '''\n[THINK]\n''']", 4);
-    // None of these continues in the next row.
+    // None of these strings continues in the next row.
     for row in ["input = \"'''\"", "input = '\"\"\"'", "input = \"\\\"'''\"", "input = '''a''' # it's \"\"\""] {
         let file = format!("{}[[example]]\n{row}\n[[span]]\nopne = []\n", good());
         refused(&file, GOOD.len() + 3, "span.opne", &["unknown key `opne`"]);
@@ -116,7 +116,7 @@ fn what_stands_in_a_text_is_no_key() {
     refused(&with(8, "keep = '''\n[THINK]\nhm = 1\n'''"), 8, "span.keep", &["bool"]);
 }
 
-/// Checks a large file: comparing each marker with each other would take minutes.
+/// Checks a large file, for which comparing all pairs of markers would take minutes.
 #[test]
 fn however_many_markers_there_are_one_too_many_is_enough() {
     for (key, line, channel) in [("drop", 2, "content"), ("close", 7, "thinking")] {
@@ -159,7 +159,7 @@ fn a_wrong_type_is_refused() {
     refused(&with(4, "[span]"), 4, "span", &[]);
 }
 
-/// Checks the advice in a file's error. `line` 0 is an error of the whole file.
+/// Checks the advice in a file's error. `line` is 0 if the error is about the whole file.
 fn advised(file: &str, line: usize, key: &str, message: &str) {
     let error = Dialect::load(file).map(drop).expect_err(file);
     let place = (error.line().unwrap_or_default(), error.key());
@@ -174,7 +174,7 @@ fn single_brackets_where_there_may_be_several_tables() {
         (with(4, "[ span ] # the first"), 4, "span"),
         (behind("[example]\ninput = 'a'"), 9, "example"),
         (behind("[header]\nbegin = ['<|']\nend = ['|>']\n[header.route]\nchannel = 'tool'"), 12, "header.route"),
-        // Two of them are refused by the TOML library first.
+        // If the table is written twice, the TOML library refuses it first.
         (with(4, "[span]") + "[span]\nchannel = 'tool'\nopen = ['<b>']", 9, "span"),
     ] {
         advised(&file, line, table, &format!("write [[{table}]]: there may be several"));
@@ -223,7 +223,7 @@ fn an_unknown_key_has_a_nearest_one() {
     }
     refused(&with(2, "strat = 'content'"), 2, "strat", &["unknown key `strat`: the nearest is `start`"]);
     refused(&with(4, "[[spam]]"), 4, "spam", &["unknown table `spam`: the nearest is `span`"]);
-    // A name that quotes as serde does.
+    // The key looks like a message of serde.
     refused(&with(2, "\"a`, expected `b\" = 1"), 2, "", &["unknown key `a`, expected `b`"]);
 }
 
@@ -290,7 +290,7 @@ fn what_messages_quote_is_cut() {
     }
 }
 
-/// Checks that the values of an array are not taken for keys.
+/// Checks that the error does not treat the values of an array as keys.
 #[test]
 fn an_array_is_no_table() {
     let words = ["takes a table, not a list: write `"];
@@ -368,7 +368,7 @@ fn markers_that_cannot_be_told_apart_are_named_both() {
     conflict(&with(2, r#"drop = ["<a>>"]"#), 2, "<a>", "<a>>");
 }
 
-/// Checks the good file with further lines: a conflict on the line counted from the first of them.
+/// Checks that the valid file with these additional lines has a conflict. `line` is counted from the first additional line.
 fn conflict_behind(more: &str, line: usize, first: &str, second: &str) {
     conflict(&format!("{}{more}", good()), GOOD.len() - 1 + line, first, second);
 }
@@ -377,7 +377,7 @@ fn conflict_behind(more: &str, line: usize, first: &str, second: &str) {
 fn a_tag_and_a_literal_that_cannot_be_told_apart() {
     let tag = |names: &str, rest: &str| format!("[[span]]\nchannel = \"tool\"\ntag = {{ names = [{names}]{rest} }}\n");
     conflict_behind(&tag("\"a\"", ""), 3, "<a>", "<a>");
-    // A longer name is another tag, and a literal that continues after `<a>` begins with one.
+    // A tag with a longer name is a different tag. A literal that continues after `<b>` begins with that tag.
     Dialect::load(&format!("{}{}", good(), tag("\"ab\"", ""))).unwrap();
     let long = with(6, r#"open = ["<b>c"]"#);
     conflict(&format!("{long}{}", tag("\"b\"", "")), 11, "<b>c", "<b>");
@@ -392,7 +392,8 @@ fn a_tag_and_a_literal_that_cannot_be_told_apart() {
 
 #[test]
 fn removed_markers_that_cannot_be_told_apart() {
-    // As other text, the marker would be missed where the closer counts as a special token alone.
+    // The removed marker has the text of the closer, which counts only as a special token. If the removed marker also counts as
+    // ordinary text, the file must be refused, because the two cannot be distinguished.
     let like_closer = |special: &str| {
         let drop = format!("drop = [{{ marker = '[b]', thinking = true{special} }}]");
         Dialect::load(&format!(
@@ -402,7 +403,7 @@ fn removed_markers_that_cannot_be_told_apart() {
     let error = like_closer("").unwrap_err();
     assert!(error.message().contains("`[b]` is there twice"), "{error}");
     assert!(like_closer(", special = true").is_ok());
-    // A closer that is removed in the content counts there.
+    // A closer that is removed in the content also counts there.
     let drop = |key: &str| good().replace(r#"start = "content""#, &format!("{key}\ndrop = [\"</a>b\"]"));
     assert!(Dialect::load(&drop("")).is_ok(), "the closer counts inside alone");
     for key in ["extra_close = \"drop\"", "stray_close = \"drop\""] {
@@ -455,7 +456,7 @@ fn a_marker_that_begins_as_code_does_is_refused_beside_code() {
     let guarded = |text: &str| with(2, r#"guard = ["fences"]"#).replace(r#"["<a>"]"#, text);
     Dialect::load(&guarded(r#"["<`>"]"#)).unwrap();
     refused(&guarded(r#"["<b>", "```"]"#), 6, "open", &["```", "guard"]);
-    // Up to three spaces of a fence's line would be markers.
+    // The spaces before a fence would be markers.
     refused(&guarded(r#"["<b>", "  "]"#), 6, "open", &["`  `", "guard"]);
     Dialect::load(&guarded(r#"["<b>"]"#).replace(r#"after_open = "\n""#, r#"before_open = " ""#)).unwrap();
     refused(&format!("{}quote = \"~\"\n", guarded(r#"["<b>"]"#)), 9, "quote", &["~", "guard"]);
@@ -521,7 +522,8 @@ fn the_same_marker_for_two_spans_is_a_conflict() {
 
 #[test]
 fn markers_of_different_states_are_no_conflict() {
-    // A closer may begin with an opener's bytes, and two spans may share a closer: they never count together.
+    // A closer may begin with an opener's bytes, and two spans may share a closer, because these markers never count at the same
+    // place.
     let other = "[[span]]\nchannel = \"tool\"\nopen = [\"</a>b\"]\nclose = [\"</a>\"]\nagain = \"text\"\n";
     Dialect::load(&format!("{}{other}", good())).unwrap();
 }
@@ -550,7 +552,8 @@ fn an_unknown_dialect_names_the_nearest() {
     assert_eq!(names, sorted);
 }
 
-/// Files and names may be anybody's, and errors are read on terminals and in logs.
+/// Anyone may have written a file or a name, and errors are shown on terminals and in logs, so they must not contain control
+/// characters.
 #[test]
 fn errors_hold_no_controls() {
     let name = "x\u{1b}[2J\u{0}";
@@ -669,7 +672,7 @@ fn what_opens_a_span_has_words() {
     assert_eq!(Dialect::load(&good()).unwrap().family(0), Some("mine"));
 }
 
-/// Checks that a call's end may not contain the end of its span: the span would continue to the end of the text.
+/// Checks that a call's end must not contain the end of its span. Otherwise, the span would continue to the end of the text.
 #[test]
 fn a_marker_that_another_one_takes_first_is_refused() {
     let file = |span: &str, call: &str| {
@@ -692,7 +695,7 @@ fn a_marker_that_another_one_takes_first_is_refused() {
     }
     let good = Dialect::load(&file(literals, &format!("{key}\nend = '</e>'")));
     assert!(good.is_ok(), "{good:?}");
-    // The closer ends the call too.
+    // The span's closer also ends the call.
     let mut scanner = aside::Scanner::with_options(
         &Dialect::load(&file(literals, key)).unwrap(),
         &aside::ScannerOptions::new().calls(true),

@@ -1,4 +1,4 @@
-//! Drafts of dialects: the result of each kind of template, those that are refused, and the places where templates are read from.
+//! Tests drafts of dialects: the result for each kind of template, refused templates, and the files from which templates are read.
 #![cfg(feature = "templates")]
 
 use aside::{Channel, ChatTemplate, Dialect, Draft, Start};
@@ -7,7 +7,8 @@ fn draft(template: &str) -> Draft {
     Dialect::draft(&ChatTemplate::new(template)).unwrap_or_else(|error| panic!("{error}: {template}"))
 }
 
-/// Returns a template of the usual form, with these texts for a message of the model: the thought, the content, the calls.
+/// Returns a template of the usual form, with these texts for the thought and the calls of the model's messages, and for the
+/// prompt.
 fn template(thought: &str, calls: &str, prompt: &str) -> String {
     format!(
         "{{% for m in messages %}}<|im_start|>{{{{ m.role }}}}\n\
@@ -68,7 +69,7 @@ about = "a call"
     assert_eq!(Dialect::load(&draft.toml).unwrap().name(), "draft");
 }
 
-/// Checks the keys that each form of calls gets.
+/// Checks the keys in the draft for each form of calls.
 #[test]
 fn every_form_of_a_call_is_seen() {
     for (calls, keys) in [
@@ -137,18 +138,18 @@ fn the_prompt_says_where_an_answer_starts() {
     let draft_of = |thought: &str, prompt: &str| draft(&template(thought, OBJECT, prompt));
     assert_eq!(draft_of(THOUGHT, "").dialect.start(), Start::Channel(Channel::Content));
     assert_eq!(draft_of(THOUGHT, open).dialect.start(), Start::Channel(Channel::Thinking));
-    // Without a turn that shows a thought, the prompt and what the template takes away say the markers.
+    // If no turn shows a thought, the markers are found in the prompt and in the text that the template removes.
     let taken = "{% set m = {'role': m.role, 'content': (m.content or '').split('</reflect>')[-1], 'tool_calls': m.tool_calls} %}";
     let draft = draft_of(taken, open);
     assert_eq!(draft.dialect.start(), Start::Channel(Channel::Thinking));
     assert!(draft.toml.contains("open = [\"<reflect>\"]\nclose = [\"</reflect>\"]"), "{}", draft.toml);
     assert!(draft.doubts.iter().any(|doubt| doubt.starts_with("no turn shows a thought")), "{:?}", draft.doubts);
-    // A variable with a default in the template is a switch too.
+    // A variable with a default in the template is also a switch.
     let switched = "{% set enable_thinking = enable_thinking | default(false) %}";
     let thought = "{% if enable_thinking and m.reasoning %}<reflect>{{ m.reasoning }}</reflect>{% endif %}";
     let draft = Dialect::draft(&ChatTemplate::new([switched, &template(thought, OBJECT, "")].concat())).unwrap();
     assert!(draft.toml.contains("open = [\"<reflect>\"]"), "{}", draft.toml);
-    // The closer of an answer's wrapper does not end the turn.
+    // The closer of a wrapper of the answer is not the end of the turn.
     let wrapped = "{% if m.reasoning %}<|T|>{{ m.reasoning }}<|/T|>{% endif %}";
     let text = template(wrapped, "", "").replace("{{ m.content or '' }}", "<|A|>{{ m.content }}<|/A|>");
     let draft = Dialect::draft(&ChatTemplate::new(text)).unwrap();
@@ -194,7 +195,7 @@ fn what_was_not_seen_is_a_doubt() {
             assert!(draft.toml.contains(&format!("# Doubt: {doubt}.\n")), "{}", draft.toml);
         }
     }
-    // Markers in instructions of the system prompt are seen too.
+    // Markers in instructions of the system prompt are also found.
     let told = "{% if tools %}Write <call>{\"name\": NAME, \"arguments\": ARGUMENTS}</call>.{% endif %}";
     let draft = draft(&[told, &template(THOUGHT, "", "")].concat());
     assert_eq!(
@@ -223,7 +224,7 @@ fn a_checkpoint_says_its_tokens_and_its_name() {
     assert!(draft.toml.contains("drop = [{ marker = \"<|im_end|>\", special = true }]\n"), "{}", draft.toml);
     assert!(draft.toml.contains("close = [\"</reflect>\"]\nspecial = true\n"), "{}", draft.toml);
     assert!(draft.doubts.is_empty(), "{:?}", draft.doubts);
-    // Names that say nothing of the model.
+    // These names do not name a model.
     for name in ["chat_template.jinja", "tokenizer_config.json", "a/model.gguf", "-", "…"] {
         assert_eq!(ChatTemplate::new("").named(name).name, None, "{name}");
     }
@@ -243,7 +244,7 @@ fn a_checkpoint_says_its_tokens_and_its_name() {
     assert_eq!(ChatTemplate::read(&b"{{ messages }}"[..]).unwrap().text, "{{ messages }}");
 }
 
-/// Writes the header of a GGUF file.
+/// Writes the header of a GGUF file for the tests.
 struct Gguf(Vec<u8>);
 
 impl Gguf {
@@ -297,10 +298,10 @@ fn the_header_of_a_gguf_is_read() {
     assert_eq!(read.text, text);
     assert_eq!((read.name.as_deref(), read.end_of_text.as_deref()), (Some("new-model"), Some("<|im_end|>")));
     assert_eq!(read.special, ["<|im_end|>", "<reflect>"]);
-    // The rest of a file is not read.
+    // The rest of the file is not read.
     let rest = [&whole[..], &[0xff; 100]].concat();
     assert_eq!(ChatTemplate::read(&rest[..]).unwrap(), read);
-    // One that ends anywhere is an error, and so is one with any byte changed, or it is read.
+    // A file that ends early must be an error. A file with a changed byte must be an error or be read.
     for end in 4..whole.len() {
         assert!(ChatTemplate::read(&whole[..end]).is_err(), "{end}");
         for byte in [0, 0xff] {
@@ -331,7 +332,7 @@ fn a_gguf_that_claims_much_takes_little() {
     gguf.0.extend(u64::MAX.to_le_bytes());
     let error = ChatTemplate::read(&gguf.0[..]).unwrap_err().to_string();
     assert_eq!(error, "its vocabulary has more tokens than any has");
-    // Lists in each other.
+    // Nested lists.
     let mut gguf = Gguf::new(1);
     gguf.key("a", 9);
     for _ in 0..1000 {
@@ -341,7 +342,7 @@ fn a_gguf_that_claims_much_takes_little() {
     assert!(ChatTemplate::read(&gguf.0[..]).is_err());
 }
 
-/// Checks the marker at which a model stops after a call, where turns have no end tokens: that of the tool's turn.
+/// Checks a template whose turns have no end tokens: after a call, the model stops at the marker that begins the tool's turn.
 #[test]
 fn a_turn_may_end_with_the_role_of_the_next() {
     let template = "{% for m in messages %}<|{{ m.role }}|>{% if m.reasoning %}<t>{{ m.reasoning }}</t>{% endif %}{{ m.content or '' }}\

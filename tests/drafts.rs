@@ -1,5 +1,5 @@
-//! Drafts a dialect from each chat template of the field, the family's own file withheld, and compares what it reads with what
-//! the hand-written file reads: the ordinary examples of that file, and answers at random as it writes them.
+//! Drafts a dialect from each published chat template, without the family's own file. Compares the results of the draft and of the
+//! hand-written file for ordinary examples of that file and for random answers that it writes.
 #![cfg(feature = "templates")]
 
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use aside::{Channel, ChatTemplate, Dialect, JoinCall, JoinOptions, Kind, Scanner
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Families whose spans are headers: `draft` refuses their templates.
+/// Families with headers instead of spans. `draft` refuses their templates.
 const HEADERS: [&str; 5] = ["harmony", "muse", "kimi-k3", "inkling", "solar"];
 
-/// Why drafts of a family differ from its file.
+/// The reasons why drafts of a family differ from its file.
 const REASONS: [(&str, &str); 8] = [
     (
         "cohere-command-a",
@@ -21,10 +21,10 @@ const REASONS: [(&str, &str); 8] = [
     ),
     (
         "command-r-plus",
-        "the template writes the calls as the request had them, each object inside another, which no table reads",
+        "the template copies the calls from the request, each object inside another object, a form that no table can read",
     ),
     ("deepseek-v3", "the template is V3.1's, which writes a call without `function` and the code fence of V3"),
-    ("granite-4", "the prompt tells the model `<|tool_call|>`; `<tool_call>` is that of later models"),
+    ("granite-4", "the prompt asks the model for `<|tool_call|>`; later models write `<tool_call>`"),
     ("lfm2.5", "a template that only lists the tools shows no calls"),
     ("llama-3", "no turn has `<|python_tag|>`, which the model may write before a call"),
     (
@@ -39,7 +39,7 @@ const BEGIN: &str =
     "<!-- drafts: written by `ASIDE_BLESS=1 cargo test --release --features templates --test drafts` -->\n";
 const END: &str = "<!-- end of drafts -->";
 
-/// Returns a row for each family: how many templates were drafted, and how many of the drafts read as its file does.
+/// Returns a row for each family: how many templates were drafted, and how many of the drafts have the results of its file.
 fn table(families: &BTreeMap<&str, Vec<&Compared>>) -> String {
     let mut table = String::from(
         "\n| family | templates | drafted | same thinking and content | same calls | what differs |\n|---|--:|--:|--:|--:|---|\n",
@@ -59,7 +59,7 @@ fn table(families: &BTreeMap<&str, Vec<&Compared>>) -> String {
     table + "\n"
 }
 
-/// Compares the table with that of the page, or writes it there.
+/// Compares the table with the one in the page, or writes it to the page.
 fn check_page(table: &str) {
     let page = format!("{ROOT}/{DOCS}");
     let text = fs::read_to_string(&page).unwrap();
@@ -72,7 +72,7 @@ fn check_page(table: &str) {
     }
 }
 
-/// The number of answers at random for each template.
+/// The number of random answers for each template.
 const ANSWERS: u64 = 20;
 
 struct Row {
@@ -81,7 +81,7 @@ struct Row {
     text: String,
 }
 
-/// Returns the templates whose dialect is known, each with the first one.
+/// Returns the templates with a known dialect. If several dialects are right, the first one is taken.
 fn rows() -> Vec<Row> {
     let folder = format!("{ROOT}/tests/field/templates");
     let index = fs::read_to_string(format!("{folder}/INDEX.tsv")).unwrap();
@@ -137,7 +137,7 @@ fn read(dialect: &Dialect, text: &[u8], start: Option<Start>) -> Read {
     read
 }
 
-/// A small generator of numbers, so that the answers are the same everywhere.
+/// A small random number generator, which makes the same answers on every machine.
 struct Numbers(u64);
 
 impl Numbers {
@@ -194,10 +194,11 @@ impl Numbers {
 struct Compared {
     file: String,
     family: String,
-    /// Of the examples and of the answers: how many there were, with the same thinking and content, with the same calls.
+    /// The counts of the examples and of the answers: all of them, those with the same thinking and content, and those with the
+    /// same calls.
     examples: [usize; 3],
     answers: [usize; 3],
-    /// Of the answers without calls: how many there were, and with the same thinking and content.
+    /// The counts of the answers without calls: all of them, and those with the same thinking and content.
     plain: [usize; 2],
     calls: usize,
     thoughts: usize,
@@ -210,7 +211,8 @@ impl Compared {
         self.is_drafted && self.answers[1] == self.answers[0]
     }
 
-    /// Returns whether that is so where no call is: a call that is not read stays in the content.
+    /// Returns whether all answers without calls have the same thinking and content. A call that the draft does not recognise stays
+    /// in the content, so answers with calls are not compared here.
     fn is_same_without_calls(&self) -> bool {
         self.is_drafted && self.plain[1] == self.plain[0]
     }
@@ -256,7 +258,7 @@ fn compare(row: &Row) -> Compared {
     for (input, start) in examples(&row.family) {
         judge(&mut compared.examples, input.as_bytes(), [start; 2], &mut compared.note);
     }
-    // A template without the family's closer is that of a model that does not think.
+    // If a template does not have the family's closer, its model does not think.
     let thinks = closers(&row.family).iter().any(|close| row.text.contains(close.as_str()));
     for seed in 0..ANSWERS {
         let mut numbers = Numbers(seed * 7919 + 17);
@@ -264,7 +266,7 @@ fn compare(row: &Row) -> Compared {
         let content = numbers.words(4);
         let arguments: Vec<String> = (0..numbers.next(3)).map(|_| numbers.arguments()).collect();
         let calls: Vec<JoinCall> = arguments.iter().map(|arguments| JoinCall::new("get_weather", arguments)).collect();
-        // A part that the family cannot write is left out: a value, the calls, the thinking.
+        // If the family cannot write a part of the answer, that part is left out: the calls or the thinking.
         let write =
             |thinking: &str, calls: &[JoinCall]| known.join(thinking, &content, &JoinOptions::new().calls(calls));
         let text = write(&thinking, &calls).or_else(|_| write(&thinking, &calls[..0])).or_else(|_| write("", &calls));
@@ -293,7 +295,7 @@ fn closers(family: &str) -> Vec<String> {
     closers.map(|close| close.as_str().unwrap().to_owned()).collect()
 }
 
-/// The examples of a family's file that show an ordinary answer.
+/// Returns the examples of a family's file that show an ordinary answer.
 fn examples(family: &str) -> Vec<(String, Option<Start>)> {
     const ORDINARY: [&str; 6] =
         ["the ordinary", "a tool call after", "two calls", "a call with", "a call after", "several calls"];

@@ -1,14 +1,12 @@
 //! Runs every `[[example]]` of every dialect file: the file, the reference and the scanner must agree, however
 //! the text is cut.
 
-use std::sync::Arc;
-
-use aside::call_writer::Tools;
+use aside::answer::Tools;
 use reference::{Dialect, Event, Example, ExampleCall, ExampleThought, Thought};
 use support::Pair;
 use support::calls::{Call, calls};
 
-/// Returns the expectations of a file's example that a list of events does not meet.
+/// Returns the expectations of an example that a list of events does not meet.
 fn faults(dialect: &Dialect, example: &Example, events: &[Event]) -> Vec<String> {
     let mut faults = Vec::new();
     let channels = [
@@ -90,7 +88,7 @@ fn the_scanner_agrees_at_every_split() {
     }
 }
 
-/// Checks the examples' calls too, where they list some.
+/// Checks also the calls of the examples that list some.
 #[test]
 fn calls_are_those_of_the_files_at_every_split() {
     for pair in Pair::all().iter().filter(|pair| pair.has_calls()) {
@@ -105,7 +103,6 @@ fn calls_are_those_of_the_files_at_every_split() {
             let Some(wanted) = &example.calls else { continue };
             let tools =
                 example.tools.as_ref().map(|tools| Tools::read(&serde_json::to_string(tools).unwrap()).unwrap());
-            let tools = tools.map(Arc::new);
             for chunks in [&[text][..], &support::bytes(text)] {
                 let got = calls(pair, start, tools.as_ref(), chunks);
                 let is_same =

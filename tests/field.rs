@@ -1,6 +1,5 @@
-//! Runs cases from the field: outputs of public bug reports and of other parsers' tests, as `tests/field/cases.jsonl` has
-//! them with their sources. The reference and the scanner read each: whole, byte by byte, cut as it was and at every
-//! split.
+//! Runs the cases in `tests/field/cases.jsonl`: outputs from public bug reports and from other parsers' tests, with their sources.
+//! The reference and the scanner read each case: whole, byte by byte, cut as it was reported, and at every split into two.
 
 use serde::Deserialize;
 use std::path::Path;
@@ -22,7 +21,7 @@ struct Case {
 }
 
 impl Case {
-    /// Returns the channel's difference from the case.
+    /// Returns the first channel whose text differs from the case, with both texts.
     fn difference(&self, events: &[reference::Event]) -> Option<String> {
         let wanted = [("content", &self.content), ("thinking", &self.thinking), ("tool", &self.tool)];
         let different = wanted.into_iter().find_map(|(channel, wanted)| {

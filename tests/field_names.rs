@@ -1,11 +1,10 @@
-//! Looks up names of models from the field: each must find the dialect that is known to be right for it
-//! (`tests/field/names.tsv`).
+//! Looks up published names of models: the library must find the right dialect for each (`tests/field/names.tsv`).
 
 use aside::{Channel, Dialect, Start};
 
 struct Case<'a> {
     model: &'a str,
-    /// Names of dialects, any of which is right; `-` for none.
+    /// Names of dialects, each of which is right; `-` for none.
     dialects: Vec<&'a str>,
     /// `?`: not judged.
     start: &'a str,
@@ -21,8 +20,8 @@ fn cases() -> Vec<Case<'static>> {
     .collect()
 }
 
-/// Where the table and newer knowledge differ: DiffusionGemma is a Gemma 4, with its template and its markers; and a model that
-/// writes no thinking, for which the table has no dialect, may write tool calls, of which a dialect is known.
+/// The exceptions, in which the table is out of date. DiffusionGemma is a Gemma 4, with its template and its markers. The table has
+/// no dialect for models that write no thinking, but such a model may write tool calls in a known dialect.
 const OTHERWISE: [(&str, &str); 7] = [
     ("diffusiongemma", "gemma-4"),
     ("llama-3.", "llama-3"),
@@ -108,7 +107,7 @@ fn a_misspelt_name_is_met_by_the_nearest() {
     assert!(Dialect::find_for_model("no-such-model").unwrap_err().nearest().next().is_none());
 }
 
-/// Checks that the start that a pattern names is that of scanners too; the tables stay those of the file.
+/// Checks that scanners start where the pattern of the model's name says, and that the rest of the dialect stays the same.
 #[test]
 fn a_dialect_that_was_found_by_a_model_starts_as_the_model_does() {
     let thinking = Start::Channel(Channel::Thinking);
@@ -136,7 +135,7 @@ fn patterns(file: &toml::Table) -> Vec<String> {
     models.map(|entry| entry.as_str().unwrap_or_else(|| entry["pattern"].as_str().unwrap()).to_owned()).collect()
 }
 
-/// Checks that a point release is known only where it is listed, whatever its spelling.
+/// Checks that a point release is found only if it is listed, in every spelling.
 #[test]
 fn no_release_that_is_not_listed_finds_its_elder() {
     let all: Vec<String> =
@@ -151,11 +150,11 @@ fn no_release_that_is_not_listed_finds_its_elder() {
             let is_listed = all.iter().any(|other| *other == format!("{pattern}.{number}"));
             for point in [".", "p", "-", "_"] {
                 for tail in ["", "-32b", ":32b", "-max", "-FP8-dynamic", ".gguf"] {
-                    // Of a number without a point, `-0-32b` is a size.
+                    // After a version without a point, `-0-32b` is a size.
                     if number == 0 && matches!(point, "-" | "_") {
                         continue;
                     }
-                    // And one that has a point has no second one: this is a size too.
+                    // A version has at most one point, so this is a size too.
                     if pattern.contains('.') && matches!(point, "-" | "_") && tail == "-32b" {
                         continue;
                     }
@@ -170,7 +169,7 @@ fn no_release_that_is_not_listed_finds_its_elder() {
     assert!(tried > 5_000, "{tried} names");
 }
 
-/// Checks that the models listed as writing no thinking are reached: no dialect knows them.
+/// Checks that models that are listed as writing no thinking are reported so: no dialect may match their names first.
 #[test]
 fn every_model_without_thinking_is_said_to_be_one() {
     let silent = patterns(&file("src/dialect/without_thinking.toml"));
@@ -180,7 +179,7 @@ fn every_model_without_thinking_is_said_to_be_one() {
             let error = Dialect::find_for_model(&name).expect_err(&name);
             assert!(error.writes_no_thinking(), "{error}");
         }
-        // A model that only has the name in it may think.
+        // A model whose name only contains a listed name may think.
         assert!(!Dialect::find_for_model(&format!("thinks-{pattern}")).unwrap_err().writes_no_thinking(), "{pattern}");
     }
 }

@@ -1,5 +1,5 @@
-//! Reads chat templates from the field (`tests/field/templates`): each must find the dialect and the start that its index
-//! says. They are read, and with the feature `templates` also rendered.
+//! Looks up published chat templates (`tests/field/templates`): the library must find the dialect and the start in the index for
+//! each. It reads the templates, and with the feature `templates` also renders them.
 
 use std::{collections::BTreeSet, fs};
 
@@ -9,7 +9,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field/templates
 
 struct Row {
     file: String,
-    /// Any of them is right; none where the template has no thinking.
+    /// The dialects, each of which is right. Empty if the template has no thinking.
     dialects: Vec<String>,
     start: Option<Start>,
     text: String,
@@ -35,7 +35,7 @@ fn each_finds_its_dialect_and_start() {
     let mut wrong = Vec::new();
     let mut count = 0;
     for row in rows() {
-        // A dialect that a later version has.
+        // This dialect is added in a later version.
         if !row.dialects.is_empty() && Dialect::names().all(|name| row.dialects.iter().all(|dialect| dialect != name)) {
             assert_eq!(row.file, "anew_laguna.jinja");
             continue;
@@ -57,7 +57,7 @@ fn each_finds_its_dialect_and_start() {
     assert!(count > 50, "{count} templates");
 }
 
-/// Returns the results of reading a template, and of rendering it.
+/// Returns the results of reading a template and of rendering it.
 fn ways(template: &str) -> Vec<Result<(Dialect, Start), UnknownTemplate>> {
     vec![
         Dialect::find_for_template(template),
@@ -74,12 +74,12 @@ fn every_file_is_in_the_index() {
     assert_eq!(files, listed);
 }
 
-/// Checks templates of unknown families that share calls or role lines with a known one: the error names the marker that the
-/// nearest dialect lacks.
+/// Checks templates of unknown families that share calls or role lines with a known one: the error must name the marker that the
+/// nearest dialect does not have.
 #[test]
 fn a_marker_that_no_dialect_has_is_named() {
     let text = |file: &str| rows().into_iter().find(|row| row.file == file).unwrap().text;
-    // Its role lines are words, and it has no calls.
+    // The role lines of this template are words, and it has no calls.
     let roles = "{% for m in messages %}{{ m.role }}: {{ m.content.split('</think>')[-1] }}\n\n{% endfor %}\
                  {% if add_generation_prompt %}{{ 'Assistant:' }}{% if enable_thinking %}{{ ' <think>' }}\
                  {% else %}{{ ' <think>\n</think>' }}{% endif %}{% endif %}";
@@ -107,12 +107,12 @@ fn a_marker_that_no_dialect_has_is_named() {
         assert!(nearest.contains(&error.nearest().unwrap()), "{error}");
         assert!(error.candidates().is_empty() && !error.is_out_of_memory() && !error.is_of_variables());
         assert!(error.to_string().contains(&format!("`{marker}`")), "{error}");
-        // The second time it is known.
+        // The second time, the result is cached.
         assert_eq!(Dialect::find_for_template(&template).unwrap_err(), error);
     }
 }
 
-/// Checks that the variables of a request say where its answer starts.
+/// Checks that the start of an answer is found from the variables of its request.
 #[cfg(feature = "templates")]
 #[test]
 fn the_variables_of_a_request_count() {
@@ -129,7 +129,7 @@ fn the_variables_of_a_request_count() {
         ("ik_deepseek-ai-DeepSeek-V3.1.jinja", r#"{"thinking": false}"#, Content),
         ("ik_GLM-5.2.jinja", r#"{"enable_thinking": false}"#, Content),
         ("anew_cohere2-moe.jinja", r#"{"reasoning": false}"#, Content),
-        // The prompt ends after a call's result.
+        // The prompt ends with a call's result.
         (
             "ik_deepseek-ai-DeepSeek-V3.1.jinja",
             r#"{"thinking": true, "messages": [{"role": "user", "content": "<think>"}, {"role": "assistant",
@@ -163,7 +163,7 @@ fn variables_that_cannot_be_are_refused() {
     assert_eq!(error.to_string(), "the template has the markers of no dialect");
 }
 
-/// Checks that a template is rendered that only looks deep or long, or whose depth does not concern the compiler.
+/// Checks that a template is rendered if it only looks deep or long, or is nested in a way that the compiler does not mind.
 #[cfg(feature = "templates")]
 #[test]
 fn harmless_templates_are_rendered() {
@@ -190,7 +190,8 @@ fn harmless_templates_are_rendered() {
     }
 }
 
-/// Checks what the filters of hosts make of values: a condition that holds opens the thinking.
+/// Checks the results of template filters, which must be those of inference engines. In these templates, a true condition opens the
+/// thinking.
 #[cfg(feature = "templates")]
 #[test]
 fn filters_are_those_of_the_hosts() {
@@ -212,7 +213,7 @@ fn filters_are_those_of_the_hosts() {
     }
 }
 
-/// The text in the turns of a template that its dialect does not read, and the reason.
+/// For each template, the text in its turns that its dialect does not read as the template wrote it, and the reason.
 #[cfg(feature = "templates")]
 const DIFFERENCES: [(&str, &str, &[&str]); 12] = [
     (
@@ -293,7 +294,7 @@ const DIFFERENCES: [(&str, &str, &[&str]); 12] = [
     ),
 ];
 
-/// Checks how a dialect reads the turns that its templates write.
+/// Checks how dialects read the turns that their templates write.
 #[cfg(feature = "templates")]
 #[test]
 fn turns_are_read_as_the_template_means_them() {

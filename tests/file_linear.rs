@@ -1,21 +1,21 @@
-//! Counts the instructions (callgrind) of refusing files that cannot be used: the work must be linear, whatever they are
-//! made of. Nothing here may depend on a clock.
+//! Counts the instructions for refusing invalid files with callgrind: the work must be linear in the size of the file, for any
+//! content. Callgrind makes the counts independent of the machine's speed.
 
 use std::hint::black_box;
 
 use aside::Dialect;
 use support::callgrind::{self, SIZES};
 
-/// The work of four times the file, at most: 4.2 times, and the overhead of growing lists and sorted tables of keys. Quadratic
-/// code takes 16 times the work.
+/// A file of four times the size may need at most this many times the work: 4.2 times, and some more for growing lists and sorted
+/// tables of keys. Quadratic code needs 16 times the work.
 const MOST: f64 = 5.0;
 
-/// Returns `unit`, as often as it fits into `size` bytes.
+/// Returns `unit` repeated as often as it fits into `size` bytes.
 fn repeated(unit: &str, size: usize) -> String {
     unit.repeat((size / unit.len()).max(1))
 }
 
-/// Returns `line` for 0, 1, 2 and so on, up to `size` bytes.
+/// Returns the lines that `line` makes for 0, 1, 2 and so on, up to `size` bytes.
 fn numbered(size: usize, line: impl Fn(usize) -> String) -> String {
     let mut text = String::with_capacity(size);
     for number in 0.. {
@@ -27,7 +27,7 @@ fn numbered(size: usize, line: impl Fn(usize) -> String) -> String {
     text
 }
 
-/// The units that a file may be full of: each a byte, or a few, again and again.
+/// The units with which files are filled, by repeating one of them.
 const UNITS: [&str; 34] = [
     "a",
     "1",
@@ -65,7 +65,8 @@ const UNITS: [&str; 34] = [
     "<",
 ];
 
-/// The places of those units in a file, at `|`. In some the units are the first fault, in others it comes after them.
+/// The files that are filled. The units replace the `|`. In some files, the units are the first fault, and in others the first
+/// fault follows them.
 const PLACES: [&str; 11] = [
     "|",
     "x = |",
@@ -80,12 +81,12 @@ const PLACES: [&str; 11] = [
     "name = \"x\" |\nx = 1",
 ];
 
-/// Returns a file that is full of a unit in a place.
+/// Returns a file with this unit repeated at this place.
 fn run(place: &str, unit: &str, size: usize) -> String {
     place.replace('|', &repeated(unit, size))
 }
 
-/// Dialect files with many of something, each wrong in the end or beyond a limit.
+/// Dialect files with many parts of one kind. Each has a fault at its end or exceeds a limit.
 const MANY: [&str; 40] = [
     "models",
     "aliases",
@@ -204,7 +205,7 @@ fn many(name: &str, size: usize) -> String {
     }
 }
 
-/// Filter files with many of something, each wrong in the end or beyond a limit.
+/// Filter files with many parts of one kind. Each has a fault at its end or exceeds a limit.
 #[cfg(feature = "compress")]
 const FILTERS: [&str; 24] = [
     "rules",
@@ -285,7 +286,7 @@ fn filter(name: &str, size: usize) -> String {
 /// A file of a size.
 type Make = Box<dyn Fn(usize) -> String>;
 
-/// Files by name: each unit in each place, then the files with many of something.
+/// Returns the files by name: each unit in each place, then the files with many parts of one kind.
 fn files() -> Vec<(String, Make)> {
     let mut files: Vec<(String, Make)> = Vec::new();
     for place in PLACES {
@@ -312,17 +313,17 @@ fn refused(name: &str, file: &str) -> Option<String> {
     Dialect::load(file).err().map(|error| error.to_string())
 }
 
-/// Runs the measured code: callgrind counts only in this function, call by call.
+/// Runs the measured code. Callgrind counts only inside this function, and writes a count for each call.
 #[inline(never)]
 fn counted(name: &str, file: &str) {
     let said = refused(name, file).expect("a file that cannot be used");
     assert!(!said.is_empty() && said.len() <= LONGEST, "{} bytes: {said:.200}", said.len());
 }
 
-/// The most bytes that an error says.
+/// The maximum length of an error's message in bytes.
 const LONGEST: usize = 8 << 10;
 
-/// Reads, under valgrind for the tests below, the files of the job in its sizes, and does nothing else.
+/// Reads the files of a job in the job's sizes under valgrind, for the tests below.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
@@ -340,7 +341,8 @@ fn sizes(job: &str) -> [usize; 3] {
     if job == "large" { [2000, 256 << 10, 1 << 20] } else { SIZES }
 }
 
-/// Returns whether a job has this name. There are few large files, because the counts are the same for smaller ones.
+/// Returns whether a file belongs to a job. The job with large files has only a few of them, because they have the same results as
+/// smaller files.
 fn is_of(job: &str, name: &str) -> bool {
     let (is_many, is_filter) = (name.starts_with("many "), name.starts_with("filter "));
     match job {
@@ -370,7 +372,7 @@ fn many_of_anything_are_linear() {
     linear("many");
 }
 
-/// Checks filter files too, whose tests are run.
+/// Checks also filter files, whose tests are run when they are read.
 #[cfg(feature = "compress")]
 #[test]
 fn filters_of_many_of_anything_are_linear() {

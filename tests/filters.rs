@@ -1,4 +1,5 @@
-//! Filter files. Every built-in one passes its own tests, and a file that cannot be used is refused with the line and the key.
+//! Tests filter files. Every built-in file must pass its own tests, and an invalid file must be refused with a message that names
+//! the line and the key.
 
 #![cfg(feature = "compress")]
 
@@ -19,7 +20,7 @@ fn built_in_files_pass_their_tests() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        // Windows may check files out with CR LF.
+        // On Windows, Git may check out files with CR LF.
         for text in [text.replace('\n', "\r\n"), text] {
             if let Err(error) = check_filter(&text) {
                 wrong.push(format!("{}: {error}", path.display()));
@@ -38,7 +39,8 @@ fn the_file_in_the_manual_passes_its_tests() {
     check_filter(file).unwrap();
 }
 
-/// Checks that a built-in filter's tests pass too where the command is wrapped up, and where the output has colours and CR LF.
+/// Checks that the tests of built-in filters also pass if another program wraps the command, and if the output has colours and CR
+/// LF.
 #[test]
 fn neither_wrappers_nor_colours_hide_an_output() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("filters");
@@ -63,7 +65,7 @@ fn neither_wrappers_nor_colours_hide_an_output() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Scripts of a package are found whatever runs them.
+/// Checks that package scripts select the filter of their tool with every package manager.
 #[test]
 fn scripts_of_packages_select_the_filters_of_their_tools() {
     let commands = [
@@ -95,10 +97,10 @@ fn scripts_of_packages_select_the_filters_of_their_tools() {
     }
 }
 
-/// The lines of a valid file, which tests break one by one.
+/// The lines of a valid file, which the tests break one by one.
 const GOOD: [&str; 7] = [r#"id = "mine""#, "", "[[run]]", r#"command = ["mine"]"#, "", "[[rule]]", r"drop = ['^ok ']"];
 
-/// Checks how the good file is refused with one line (counted from 1) put in the place of another.
+/// Checks the error for the valid file with another text in one line, counted from 1.
 fn refused(line: usize, text: &str, at: usize, key: &str, words: &str) {
     let mut lines = GOOD;
     lines[line - 1] = text;
@@ -127,7 +129,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     refused(7, "drop = ['a']\nuntil = 'x'", 6, "rule", "needs a `from`");
     refused(7, "drop = ['a']\nfrom = '('", 8, "rule.from", "unclosed group");
     refused(7, "drop = ['[a-c]{1000000}']", 7, "rule.drop", "10485760 bytes");
-    // A long pattern is not shown, only its fault.
+    // If a pattern is long, the message shows only its fault.
     refused(7, &format!("drop = ['{}(']", "a".repeat(600)), 7, "rule.drop", "error: unclosed group");
     refused(7, "drop = ['a', '']", 7, "rule.drop", "write `'^'` for every line");
     refused(7, "keep = ['']", 7, "rule.keep", "write `'^'` for every line");
@@ -142,7 +144,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     let names = GOOD.join("\n").replace(r#"["mine"]"#, &format!("[{}]", "'a',".repeat(5000)));
     let error = Registry::empty().add_toml(&names).unwrap_err();
     assert_eq!(error.to_string(), "more than 4096 names in `tools` and the [[run]]s");
-    // The error says what to write instead, as with dialect files.
+    // As with dialect files, the error says what to write instead.
     refused(3, "[run]", 3, "run", "write [[run]]");
     refused(6, "[rule]", 6, "rule", "write [[rule]]");
     refused(7, "drop = ['a']\n[test]\nname = 'x'", 8, "test", "write [[test]]");
@@ -181,7 +183,7 @@ fn wrong_files_are_refused_with_line_and_key() {
     }
 }
 
-/// Checks that text in a machine format reaches a filter unchanged, if at all, in a test as in a call.
+/// Checks that a file's tests treat text in a machine format like a call does: the filter gets it unchanged or not at all.
 #[test]
 fn tests_of_a_file_see_what_a_call_would_show() {
     let check = |accepts: &str, end: &str| {
@@ -189,7 +191,7 @@ fn tests_of_a_file_see_what_a_call_would_show() {
         let info = format!("{{\\\"level\\\":\\\"info\\\"}}{end}");
         let left = 84 + if end == "\\n" { 1 } else { 2 };
         let test = |kind: &str| {
-            let output = format!("output = \"[… 1 line, {left} bytes left out]\\n{info}\"");
+            let output = format!("output = \"\\\"[… 1 line, {left} bytes left out]\\\"\\n{info}\"");
             format!("[[test]]\nname = \"t\"\nkind = \"{kind}\"\ncommand = \"x\"\ninput = \"{debug}{info}\"\n{output}\n")
         };
         let look_alike = "[[test]]\nname = \"l\"\nkind = \"look-alike\"\ncommand = \"x\"\ninput = \"debug\"\n";
@@ -224,14 +226,15 @@ fn a_files_own_tests_are_run() {
     assert_eq!(error.line(), Some(9));
 }
 
-/// Returns the filters that change this text, as the output of this command.
+/// Returns the filters that change this text if it is the output of this command.
 fn used(registry: Registry, input: &Input, text: &str) -> Vec<String> {
     let result = Compressor::new(&registry).compress(&Invocation::new("bash", input), &[Part::Text(text.as_bytes())]);
     assert_eq!(result.parts[0] == Outcome::Same, result.report.filters.is_empty());
     result.report.filters
 }
 
-/// Checks that a fallback is for lines that no rule of another filter file decided on, of commands that run something.
+/// Checks that a fallback filter gets only lines on which no rule of another filter file has decided, and only if the command runs
+/// a program.
 #[test]
 fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
     let ticks: String = (0..100).map(|line| format!("✓ the part number {line} of {}\n", line * 7)).collect();
@@ -265,23 +268,23 @@ fn a_fallback_is_for_lines_that_no_other_filter_decided_on() {
         assert_eq!(filters(command), [""; 0], "{command}");
     }
     assert_eq!(used(Registry::new(), &Input::from_json("{}").unwrap(), &ticks), [""; 0]);
-    // A rule of a host's own file takes the lines that it keeps, and no others.
+    // A `keep` rule in a host's file decides on the lines that it keeps, and only on these.
     for (rule, expected) in [("keep = ['✓']", &[][..]), ("drop = ['^no']", &["passed"])] {
         let mut registry = Registry::new();
         registry.add_toml(&format!("id = 'mine'\n[[run]]\ncommand = ['check']\n[[rule]]\n{rule}")).unwrap();
         assert_eq!(used(registry, &Input::of_command("./check"), &ticks), expected, "{rule}");
     }
-    // Output of a program under `cargo run` belongs to the program.
+    // Under `cargo run`, the output after the line `Running` is the program's, for which the fallback is not used.
     let ran = format!("     Running `target/debug/shop`\n{ticks}");
     assert_eq!(filters("cargo run"), ["passed"]);
     assert_eq!(used(Registry::new(), &Input::of_command("cargo run"), &ran), [""; 0]);
-    // Neither hunks nor error regions lose a line.
+    // A fallback must not remove lines of hunks and error regions.
     let hunk: String = (0..100).map(|line| format!("+✓ the part number {line}\n")).collect();
     let hunk = format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,100 @@\n{hunk}");
     assert_eq!(used(Registry::new(), &Input::of_command("./check"), &hunk), [""; 0]);
 }
 
-/// Returns the error of a failing test, for this rule, command, input and expected output.
+/// Returns the error for a failing test with this rule, command, input and expected output.
 fn told(rule: &str, command: &str, input: &str, output: &str) -> String {
     let test = |kind: &str, name: &str, command: &str, texts: String| {
         format!("[[test]]\nname = \"{name}\"\nkind = \"{kind}\"\ncommand = \"{command}\"\n{texts}\n")
@@ -339,7 +342,7 @@ fn a_test_that_fails_says_what_is_different_and_why() {
     );
     let rows = "{\"a\": 1}\n".repeat(3);
     why("drop = ['^']", "mine", &rows, "x\n", "the input is text of a machine format");
-    // Every test that fails is reported.
+    // Every failing test is reported.
     let test = |name: &str, output: &str| {
         format!("[[test]]\nname = '{name}'\nkind = 'pass'\ncommand = 'mine'\ninput = 'x'\noutput = '{output}'\n")
     };
@@ -353,13 +356,14 @@ fn a_test_that_fails_says_what_is_different_and_why() {
     assert!(!said.contains("right:") && !said.contains("more tests"), "{said}");
     let said = check_filter(&file(&tests(0..11))).unwrap_err().to_string();
     assert!(said.ends_with("\n\nand 3 more tests fail") && said.contains("t7:") && !said.contains("t8:"), "{said}");
-    // However much is different, and however long a line is.
+    // The message stays short even if the output differs in many long lines.
     let many: String = (0..5000).map(|line| format!("{line} {}\n", "é".repeat(500))).collect();
     let said = told("drop = ['^ok ']", "mine", &many, "x\n");
     assert!(said.len() < 8 << 10 && said.contains("… 4992 lines more"), "{said}");
 }
 
-/// Rules see through the names that a program puts before the lines of others, and through times before these.
+/// Checks that rules match lines after labels that a program puts before the output of other programs, and after times before the
+/// labels.
 #[test]
 fn labels_and_times_before_lines_hide_no_output() {
     let line = |at: usize| format!("✓ renders item {at} of {}", at * 7);
@@ -398,19 +402,19 @@ fn built_in_tests() -> Vec<(String, bool, Vec<toml::Value>)> {
     paths.iter().map(read).collect()
 }
 
-/// Lines that say nothing.
+/// Returns lines that no filter recognises.
 fn plain(first: usize, count: usize) -> String {
     (first..first + count).map(|line| format!("the worker took the job number {} from the queue\n", line * 7)).collect()
 }
 
-/// Checks that every tool with a signature is known by its output, among other lines and after other commands.
+/// Checks that every tool with a signature is recognised by its output, between other lines and after other commands.
 #[test]
 fn a_tool_is_known_by_what_it_prints() {
     let mut wrong = Vec::new();
     for (id, _, tests) in built_in_tests().into_iter().filter(|(_, has_signature, _)| *has_signature) {
         let mut inputs = tests.iter().filter(|test| test["kind"].as_str() != Some("look-alike"));
         let is_known = |test: &toml::Value| {
-            // Several runs, so that the removed text is longer than a banner.
+            // The output is repeated, so that the removed text is longer than a banner.
             let text = (plain(0, 9) + test["input"].as_str().unwrap()).repeat(9);
             let commands = ["./ci", "./prepare && ./run", ""];
             commands.iter().all(|command| used(Registry::new(), &Input::of_command(command), &text).contains(&id))
@@ -423,7 +427,7 @@ fn a_tool_is_known_by_what_it_prints() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// Checks that lines that only look like those of a tool do not open its section.
+/// Checks that lines that only resemble a tool's output do not begin a section of the tool.
 #[test]
 fn what_looks_like_a_tool_opens_no_section() {
     let mut wrong = Vec::new();
@@ -439,14 +443,14 @@ fn what_looks_like_a_tool_opens_no_section() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Returns a run of a tool that is known by its signature.
+/// Returns an output of pytest, which is recognised by its signature.
 fn pytest(first: usize, count: usize) -> String {
     let test = |test: usize| format!("tests/test_m{}.py::test_item_{test} PASSED       [ {}%]\n", test % 9, test % 100);
     let tests: String = (first..first + count).map(test).collect();
     format!("=== test session starts ===\ncollected {count} items\n\n{tests}\n=== {count} passed in 3.20s ===\n")
 }
 
-/// Returns the result for this text, as the output of this command.
+/// Returns the result for this text if it is the output of this command.
 fn left(input: &Input, text: &str) -> String {
     let compressor = Compressor::new(&Registry::new());
     match &compressor.compress(&Invocation::new("bash", input), &[Part::Text(text.as_bytes())]).parts[0] {
@@ -461,7 +465,7 @@ fn a_compound_command_has_several_sections() {
     let cargo = format!(
         "   Compiling shop v1.2.0 (/srv/shop)\nrunning 60 tests\n{cargo}\ntest result: ok. 60 passed; 0 failed\n"
     );
-    // Between a verdict and the next opener there is no section, so a line may look like anything.
+    // After a verdict and before the next opener, there is no section, so lines that resemble a tool's output stay.
     let between = "tests/test_z.py::test_z PASSED [ 50%]\ntests/test_y.py::test_y PASSED [ 51%]\n";
     let text = pytest(0, 60) + &plain(0, 5) + between + &cargo + &pytest(60, 60);
     for command in ["npm ci && pytest -v && cargo test && pytest", "make check", "./ci.sh", ""] {
@@ -495,14 +499,14 @@ fn what_was_read_has_no_sections() {
     let hunk: String = text.lines().map(|line| format!("+{line}\n")).collect();
     let hunk = format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,{} @@\n{hunk}", text.lines().count());
     assert_eq!(left(&Input::of_command("./show"), &hunk), hunk);
-    // An opener alone is none, nor is one whose tool has nothing to say in the next fifty lines.
+    // An opener alone does not begin a section, and neither does one without another line of its tool in the next fifty lines.
     let far = "=== test session starts ===\n".to_owned()
         + &plain(0, 60)
         + "tests/a.py::b PASSED [ 1%]\ntests/a.py::c PASSED [ 2%]\n";
     assert_eq!(used(Registry::new(), &Input::of_command("make all"), &far), [""; 0]);
 }
 
-/// Checks that a test without a command is for the signature.
+/// Checks that a test without a command tests the signature.
 #[test]
 fn tests_of_a_file_may_be_for_its_signature() {
     let check = |opener: &str| {

@@ -1,6 +1,6 @@
-//! Runs the fuzz targets without a fuzzer, so that every test run repeats the findings of fuzzing: every finding of the past
-//! (`tests/regressions`), seeds from the vectors and the dialects, and some thousand mutations of them.
-//! `ASIDE_SEEDS=FOLDER` only writes the seeds and the dictionary there, for `scripts/fuzz`.
+//! Runs the fuzz targets without a fuzzer, so that every test run checks the inputs that fuzzing once found (`tests/regressions`).
+//! Runs also seeds from the vectors and the dialects, and some thousand mutations of these seeds. With `ASIDE_SEEDS=FOLDER`, it
+//! only writes the seeds and the dictionary to that folder, for `scripts/fuzz`.
 
 #[path = "../fuzz/targets/mod.rs"]
 mod targets;
@@ -9,7 +9,7 @@ use samples::{Random, Texts};
 use std::path::Path;
 use support::ROOT;
 
-/// Prints an input that fails: libFuzzer would have kept it.
+/// Prints an input that fails, which libFuzzer would save.
 fn run(what: &str, target: fn(&[u8]), data: &[u8]) {
     if let Err(panic) = std::panic::catch_unwind(|| target(data)) {
         eprintln!("{what}: b\"{}\"", data.escape_ascii());
@@ -30,8 +30,8 @@ fn all(name: &str, target: fn(&[u8]), seeds: &[Vec<u8>], mutations: usize) {
     for path in support::files(format!("{ROOT}/tests/regressions/{name}")) {
         run(&path.display().to_string(), target, &std::fs::read(&path).unwrap());
     }
-    // Miri takes seconds where the processor takes microseconds: the first seed, and the last three, which in `abi` are an
-    // event stream, whole texts and tool results.
+    // Miri needs seconds instead of microseconds, so it runs only the first seed and the last three, which in `abi` are an event
+    // stream, whole texts and tool results.
     let (skipped, mutations) = if cfg!(miri) { (1..seeds.len() - 3, 40) } else { (0..0, mutations) };
     for (number, seed) in seeds.iter().enumerate() {
         if !skipped.contains(&number) {
@@ -79,7 +79,7 @@ fn scanner() {
             seed.extend((0..3).map(|_| random.next() as u8));
             seed.extend(&text);
             seeds.push(seed);
-            // A prompt that ends in it, a byte or two, and acts of the host.
+            // A prompt that ends inside the text, chunks of one or two bytes, and actions of the host.
             let mut seed = format!("{}\n", pair.reference.name).into_bytes();
             let length = random.below(text.len().min(255) + 1) as u8;
             seed.extend([random.below(5) as u8, 3, length, 1 + random.below(2) as u8, random.below(9) as u8]);
@@ -106,7 +106,7 @@ fn scanner() {
     all("scanner", targets::scanner::run, &seeds, 10_000);
 }
 
-/// The parts of a text of fences.
+/// The parts of texts with fences.
 const LINES: [&str; 10] = ["\n", "\r\n", "```a\n", "```ab\n", "```c\n", "\n```", "\n```\n", "````", "\n~~~\n", " "];
 
 #[test]
@@ -137,7 +137,7 @@ fn dialect() {
 fn events() {
     let mut random = Random::announced("seeds");
     let mut seeds = Vec::new();
-    // The dialect, the way, the start, the options, nothing before the stream, and the lengths of chunks.
+    // The beginning of a seed: the dialect, the way of feeding, the start, the options, no prompt, and the lengths of chunks.
     let head = |random: &mut Random, dialect: &str, way: u8, others: u8| {
         let mut seed = format!("{dialect}\n").into_bytes();
         seed.extend([way, random.below(6) as u8, random.next() as u8, others, random.below(2) as u8]);
@@ -170,7 +170,7 @@ fn events() {
             }
             seeds.push(seed);
         }
-        // Servers that contradict themselves.
+        // Streams of servers that contradict themselves.
         for way in [3, 3, 4, 4, 4, 5] {
             let others = random.next() as u8 & 0b1000_1111;
             let mut seed = head(&mut random, &pair.reference.name, way, others);
@@ -229,18 +229,17 @@ fn abi() {
         let words = targets::dictionary::words(pair).len().min(128);
         let mut seed = Vec::new();
         for slot in 0..3 {
-            // A scanner with calls, collecting, and its writer; its host has this header, or any.
+            // A scanner that reports calls and collects thoughts. The host has this header or any other version.
             let header = if random.below(4) > 0 { [0; 2] } else { [random.next() as u8, random.next() as u8] };
             seed.extend([0, 100, at as u8, 3, header[0], header[1], 0, 0, 0, 0, 0, random.next() as u8, 0, 0, 0, 0]);
-            seed.extend([random.next() as u8, 0, 0]);
             if words > 0 && random.one_in(3) {
-                // A prompt, which may end anywhere in the words.
+                // A prompt, which may end inside a word.
                 let count = 1 + random.below(3);
                 seed.extend([230, slot, 64 + count as u8 - 1]);
                 seed.extend((0..count).map(|_| random.below(words) as u8));
             }
             for _ in 0..12 {
-                // A feed of words, or of a text; how it pauses; then any call.
+                // A feed of words or of a text, how it pauses, and then any call.
                 seed.extend([100, random.below(3) as u8, random.next() as u8]);
                 if words > 0 && random.below(3) > 0 {
                     let count = 1 + random.below(3);
@@ -260,9 +259,18 @@ fn abi() {
                 seed.extend((0..2 + random.below(6)).map(|_| random.next() as u8));
             }
         }
+        // An answer with some options, which is fed texts and finished.
+        seed.extend([249, 0, at as u8]);
+        seed.extend((0..21).map(|_| if random.one_in(4) { random.next() as u8 } else { 0 }));
+        for _ in 0..8 {
+            let text = texts.next(&mut random, 40);
+            seed.extend([100, text.len() as u8]);
+            seed.extend(text);
+        }
+        seed.extend([200 + random.below(24) as u8, 0]);
         seeds.push(seed);
     }
-    // Tool results that are shortened: by a rule, by a cache that has them, by a budget.
+    // Tool results that are shortened by a rule, by a cache that contains them, or by a budget.
     let begin = |registry: &[u8], compressor: [u8; 3]| {
         let made = [vec![0, 100, 0], vec![0; 13], vec![246, 0]].concat();
         [&made[..], registry, &[220], &compressor].concat()
@@ -270,7 +278,7 @@ fn abi() {
     let (rules, cache) = ([20, 140, 0], [20, 170, 0]);
     let log = b"test result: ok. 3 passed; 0 failed\n".repeat(40);
     let stream = |text: &[u8], times: u8| {
-        // Made, fed, its report asked for too early, ended, its report taken twice, and freed.
+        // A tool stream is made, fed, asked for its report too early, finished, asked for its report twice, and freed.
         let feed = [&[120, 0][..], text, &[0, times]].concat();
         [&[90, 0, 0, 1, 0, 0][..], &feed, &[190, 0, 170, 0, 190, 0, 190, 0, 200, 0]].concat()
     };

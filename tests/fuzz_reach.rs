@@ -1,4 +1,4 @@
-//! Finds functions and options of the headers that no fuzz target names: additions to a header must be added to a target.
+//! Finds functions and options of the headers that no fuzz target uses. Additions to a header must also be added to a target.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ fn headers() -> String {
     paths.map(|path| std::fs::read_to_string(path).unwrap()).concat()
 }
 
-/// Returns a text without the parts between these two.
+/// Returns a text without the parts from `begin` to `end`.
 fn without(text: &str, begin: &str, end: &str) -> String {
     let mut parts = text.split(begin);
     let first = parts.next().unwrap_or_default().to_owned();
@@ -30,18 +30,18 @@ fn sources(folder: &Path) -> String {
     support::files(folder).into_iter().map(text).collect()
 }
 
-/// Returns the comment that ends a text, in one line.
+/// Returns the comment at the end of a text, as one line.
 fn comment(text: &str) -> String {
     let comment = text.rsplit("/**").next().unwrap_or_default();
     comment.split_whitespace().filter(|word| *word != "*").collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the names in backquotes of a text.
+/// Returns the names in backquotes in a text.
 fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// Returns a text up to the brace that closes the one before it.
+/// Returns a text up to the brace that matches the open brace before the text.
 fn braced(text: &str) -> &str {
     let mut depth = 1;
     let end = text.find(|sign| {
@@ -51,10 +51,10 @@ fn braced(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The numbers of a status are left out: `aside_status_text` takes any.
+/// The status numbers are not options: `aside_status_text` accepts any number.
 const NO_OPTION: &str = "aside_status";
 
-/// Returns the functions, options and numbers of options in the headers that the sources do not name.
+/// Returns the functions, the options and their numbers in the headers that the sources do not contain.
 fn unnamed(headers: &str, sources: &str) -> Vec<String> {
     let declared = without(headers, "/*", "*/");
     let named: BTreeSet<&str> = words(sources).collect();
@@ -64,7 +64,7 @@ fn unnamed(headers: &str, sources: &str) -> Vec<String> {
     functions.retain(|name| name.starts_with("aside_") && declared.contains(&format!("{name}(")));
     missing.extend(functions.iter().filter(|name| !named.contains(**name)).map(|name| name.to_string()));
 
-    // Types of parameters and of fields that a caller sets.
+    // The types of parameters, and of fields that a caller sets.
     let mut types: BTreeSet<String> = BTreeSet::new();
     for list in declared.split('(').skip(1).filter_map(|rest| rest.split(')').next()) {
         let values = list.split(',').filter(|parameter| !parameter.contains('*'));
@@ -75,10 +75,10 @@ fn unnamed(headers: &str, sources: &str) -> Vec<String> {
         let comment = comment(before);
         let Some((_, set)) = comment.split_once("Set all of it to zero, then ") else { continue };
         let Some((name, rest)) = part.split_once(" {") else { continue };
-        // A struct that the library fills documents the fields that a caller sets.
+        // The comment of a struct that the library fills names the fields that the caller sets.
         let set = quoted(set.split(';').next().unwrap());
         let fields = without(braced(rest), "/*", "*/");
-        // As the tests declare it.
+        // The struct's name in the tests' declarations.
         let rust: String =
             name["aside_".len()..].split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
         let literals: Vec<&str> = sources.split(&format!("{rust} {{")).skip(1).map(braced).collect();
@@ -88,7 +88,7 @@ fn unnamed(headers: &str, sources: &str) -> Vec<String> {
                 continue;
             }
             types.insert(kind.to_owned());
-            // One that is always nothing is not set.
+            // A field that is always zero does not count as set.
             let sets = |literal: &&str| {
                 let mut parts = literal.split([',', '{', '\n']).map(str::trim);
                 let place = parts.find(|part| words(part).next() == Some(field));

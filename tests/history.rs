@@ -1,4 +1,4 @@
-//! Requests whose history is rewritten: their changes, the bytes that stay, and the rules of each server's file.
+//! Tests the rewriting of a request's history: the changes, the bytes that must stay, and the rules in each server's file.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use samples::Random;
 use serde_json::{Value, json};
 use support::ROOT;
 
-/// Returns whether thinking that cannot be written into the text is removed all the same.
+/// Returns whether thinking is removed even if it cannot be written into the text.
 fn options_remove(options: &Options) -> bool {
     format!("{options:?}").contains("made: Remove")
 }
@@ -84,7 +84,7 @@ fn every_server_does_what_its_examples_say() {
     let names: Vec<String> = Server::names().map(|name| format!("`{name}`")).collect();
     let (last, others) = names.split_last().unwrap();
     assert!(manual.contains(&format!("Built in are {} and {last}.", others.join(", "))), "{names:?}");
-    // The file in the manual.
+    // The server file in the manual.
     let (_, file) = manual.split_once("```toml\n").unwrap();
     let (file, _) = file.split_once("```").unwrap();
     let example: toml::Table = file.parse().unwrap();
@@ -133,7 +133,7 @@ fn a_name_moves_to_the_name_that_is_asked_for() {
             ),
             (r#"{"thinking":"a","role":"assistant"}"#, r#"{"reasoning":"a","role":"assistant"}"#),
             (r#"{"role":"assistant","reasoning":"a"}"#, r#"{"role":"assistant","reasoning":"a"}"#),
-            // If there are two, the requested one counts, unless it is empty.
+            // If a message has thinking under two names, the requested name wins, unless its text is empty.
             (
                 r#"{"role":"assistant","reasoning_content":"a","reasoning":"b"}"#,
                 r#"{"role":"assistant","reasoning":"b"}"#,
@@ -142,14 +142,14 @@ fn a_name_moves_to_the_name_that_is_asked_for() {
                 r#"{"role":"assistant","reasoning":null, "reasoning_content":"a"}"#,
                 r#"{"role":"assistant", "reasoning":"a"}"#,
             ),
-            // Empty ones are moved too.
+            // Empty thinking is moved too.
             (r#"{"role":"assistant","thinking":""}"#, r#"{"role":"assistant","reasoning":""}"#),
-            // Details that can be read.
+            // Details with readable text.
             (
                 r#"{"role":"assistant","reasoning_details":[{"type":"reasoning.text","text":"a\""},{"type":"reasoning.summary","summary":"b"}],"content":"c"}"#,
                 r#"{"role":"assistant","content":"c","reasoning":"a\"b"}"#,
             ),
-            // Parts of the content.
+            // Thinking in parts of the content.
             (
                 r#"{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]},{"type":"text","text":"b"}]}"#,
                 r#"{"role":"assistant","content":[{"type":"text","text":"b"}],"reasoning":"a"}"#,
@@ -158,7 +158,7 @@ fn a_name_moves_to_the_name_that_is_asked_for() {
                 r#"{"role":"assistant","content":[{"type":"thinking","thinking":"a"}]}"#,
                 r#"{"role":"assistant","content":"","reasoning":"a"}"#,
             ),
-            // Only the assistant thinks.
+            // Only messages of the assistant have thinking.
             (r#"{"role":"user","reasoning_content":"a"}"#, r#"{"role":"user","reasoning_content":"a"}"#),
             (r#"{"reasoning_content":"a"}"#, r#"{"reasoning_content":"a"}"#),
             (r#"{"role":["assistant"],"reasoning_content":"a"}"#, r#"{"role":["assistant"],"reasoning_content":"a"}"#),
@@ -183,7 +183,7 @@ fn what_cannot_be_read_stays_and_is_counted() {
         let body = format!("{{\"messages\":[{message}]}}");
         let (out, report) = rewritten(&body, &chat().name(Name::Thinking));
         assert_eq!((out, report.unread, report.changed), (body.clone(), 1, 0));
-        // It is removed with its turn.
+        // The unreadable thinking is removed if its turn must have none.
         let (out, report) = rewritten(&body, &chat().turns(Turns::None));
         assert!(!out.contains("reason") && !out.contains("thinking"), "{out}");
         assert_eq!((report.unread, report.changed), (0, 1));
@@ -203,7 +203,7 @@ fn details_and_parts_are_written() {
                 r#"{"role":"assistant","reasoning_details":null,"reasoning":"a"}"#,
                 r#"{"role":"assistant","reasoning_details":[{"type":"reasoning.text","text":"a"}]}"#,
             ),
-            // The server's own are all of the thinking.
+            // If the server's own details are there, they replace all other thinking.
             (
                 r#"{"role":"assistant","reasoning":"a","reasoning_details":[{"type":"reasoning.encrypted","data":"x"}]}"#,
                 r#"{"role":"assistant","reasoning_details":[{"type":"reasoning.encrypted","data":"x"}]}"#,
@@ -230,7 +230,7 @@ fn details_and_parts_are_written() {
                 "{\"role\":\"assistant\",\"reasoning\":\"a\"}",
                 &format!("{{\"role\":\"assistant\",\"content\":[{part}]}}"),
             ),
-            // There is no place in such a content.
+            // Thinking cannot be written into a content of this kind.
             (
                 "{\"role\":\"assistant\",\"reasoning\":\"a\",\"content\":3}",
                 "{\"role\":\"assistant\",\"reasoning\":\"a\",\"content\":3}",
@@ -288,7 +288,7 @@ fn the_text_gets_the_markers_of_a_dialect() {
     let body = r#"{"messages":[{"role":"assistant","thinking":"a","content":"b"}]}"#;
     let (out, report) = rewritten(body, &chat().name(harmony));
     assert_eq!((&*out, report.refused), (body, 1));
-    // The opener is written, though the prompt of the turn had it.
+    // The opener is written, although it was in the prompt of that turn.
     let open = Name::Text(Dialect::find("qwen3-thinking").unwrap());
     let (out, _) = rewritten(body, &chat().name(open));
     assert_eq!(out, r#"{"messages":[{"role":"assistant","content":"<think>\na\n</think>\n\nb"}]}"#);
@@ -327,7 +327,7 @@ fn turns_before_the_last_message_of_the_user_lose_their_thinking() {
     check(&chat().turns(Turns::None), &[(TURNS, none)]);
     let empty = since.replace("\"2\"", "\"2\",\"thinking\":\"\"").replace("\"reasoning\"", "\"thinking\"");
     check(&chat().turns(Turns::SinceUser).name(Name::Thinking).missing(Missing::Empty), &[(TURNS, &empty)]);
-    // Without a message of the user, all turns are since.
+    // Without a message of the user, all turns count as being after it.
     let body = r#"{"messages":[{"role":"assistant","reasoning":"a"}]}"#;
     check(&chat().turns(Turns::SinceUser), &[(body, body)]);
 }
@@ -353,7 +353,7 @@ fn missing_thinking_is_left_empty_or_removed() {
     let null = r#"{"role":"assistant","content":"a","reasoning":null}"#;
     let own = r#"{"role":"assistant","reasoning":null,"content":"a"}"#;
     with(Missing::Leave, [bare, rows[1], rows[2], null, own]);
-    // Without a name, nothing has a place.
+    // Without a name for the thinking, empty thinking cannot be added.
     for row in rows {
         check_messages(&chat().missing(Missing::Empty), &[(row, row)]);
     }
@@ -391,14 +391,14 @@ fn blocks_of_messages() {
         assert_eq!(out, if is_off { off } else { body(&wanted) });
         assert_eq!(report.thinking_off, is_off, "{blocks}");
     }
-    // A turn that is over is not checked, nor is a request that lets the model decide.
+    // The server does not check finished turns, nor requests that let the model decide whether it thinks.
     let over = body(&format!("[{made},{text}]")).replace(r#"[{"type":"tool_result"}]"#, "\"2\"");
     let (out, report) = rewritten(&over, &remove);
     assert_eq!((out, report.thinking_off), (over.replace(&format!("{made},"), ""), false));
     let adaptive = body(&format!("[{made},{call}]")).replace(r#""enabled""#, r#""adaptive""#);
     let (out, report) = rewritten(&adaptive, &remove);
     assert_eq!((out, report.thinking_off), (adaptive.replace(&format!("{made},"), ""), false));
-    // A message of which nothing is left is removed, because servers refuse an empty message.
+    // A message that becomes empty is removed, because servers refuse empty messages.
     let (out, report) = rewritten(&over.replace(&format!(",{text}"), ""), &remove);
     assert_eq!(out, over.replace(&format!("{{\"role\":\"assistant\",\"content\":[{made},{text}]}},"), ""));
     assert_eq!(report.changed, 1);
@@ -459,7 +459,7 @@ fn items_of_responses() {
     let call = r#"{"type":"function_call","id":"fc_call_1","call_id":"call_1","name":"f","arguments":"{}"}"#;
     let own = r#"{"type":"function_call","id":"fc_9","call_id":"call_1","name":"f","arguments":"{}"}"#;
 
-    // Ids that the server does not know.
+    // Ids that a rewriter made and the server does not know.
     let second = item.replace("msg_1", "msg_1_2");
     check(
         &options.clone().made(Made::Remove),
@@ -480,7 +480,7 @@ fn items_of_responses() {
                     message.replace(r#""id":"msg_1","#, "")
                 )),
             ),
-            // The history that the client believes the server to have.
+            // References to items of the history that the client believes the server has kept.
             (
                 &body(r#"{"type":"item_reference","id":"rs_msg_1"},{"type":"item_reference","id":"msg_1"}"#),
                 &body(r#"{"type":"item_reference","id":"msg_1"}"#),
@@ -508,7 +508,7 @@ fn items_of_responses() {
         )],
     );
 
-    // Turns, and thinking that is missing.
+    // The rules for turns and for missing thinking.
     let later = format!("{},{{\"role\":\"user\",\"content\":\"2\"}}", message);
     check(
         &options.clone().turns(Turns::SinceUser),
@@ -539,7 +539,8 @@ fn items_of_responses() {
     );
 }
 
-/// Blocks and items that a rewriter makes are recognised when they come back, with a label and without, streamed and whole.
+/// Checks that blocks and items that a rewriter made are recognised when a client sends them back, with and without a label,
+/// streamed and whole.
 #[test]
 fn what_a_rewriter_makes_is_recognised() {
     use aside::sse::{self, Rewriter};
@@ -564,7 +565,7 @@ fn what_a_rewriter_makes_is_recognised() {
         String::from_utf8(out).unwrap()
     };
     for label in [false, true] {
-        // The label is the same in a stream, however it is cut, and in a body.
+        // The label is the same in a body and in a stream, however the stream is cut.
         let whole: Value = serde_json::from_str(&made(label, message, message.len())).unwrap();
         let signature = whole["content"][0]["signature"].as_str().unwrap();
         assert_eq!(signature.starts_with("aside:1:") && signature.len() == 19, label, "{signature}");
@@ -639,7 +640,7 @@ fn bodies_that_are_not_read_pass() {
         let none = (report.changed, report.refused, report.unread, report.thinking_off) == (0, 0, 0, false);
         assert!(none && report.outcome == outcome, "{report:?} of {}", body.escape_ascii());
     }
-    // These have no history, and are read.
+    // These bodies are read, but have no history.
     for body in [r#"{"previous_response_id":null,"input":[]}"#, r#"{"input":"Hi"}"#] {
         check(&all(Format::Responses), &[(body, body)]);
     }
@@ -661,13 +662,13 @@ fn paths_have_formats() {
     }
 }
 
-/// A JSON text at random, of the names and values that count, with blanks.
+/// A random request body, with the names and values that matter for the history, and with blanks.
 struct Bodies {
     random: Random,
     out: String,
 }
 
-/// The name of a member, and the writer of its value.
+/// The name of a member, and the function that writes its value.
 type MemberOf<'a> = (&'a str, fn(&mut Bodies));
 
 impl Bodies {
@@ -710,7 +711,7 @@ impl Bodies {
         self.out.push(']');
     }
 
-    /// Writes an object with some of these members, in any order, each at most once.
+    /// Writes an object with some of these members in random order, each at most once.
     fn object(&mut self, members: &[MemberOf]) {
         let mut left: Vec<usize> = (0..members.len()).collect();
         self.out.push('{');
@@ -868,8 +869,8 @@ impl Bodies {
     }
 }
 
-/// Returns the text of thinking in a message, and the message without it. A content that is a text is a list with it, unless it
-/// is empty.
+/// Returns a message without its thinking, so that messages can be compared. A content that is a string becomes a list with this
+/// text, or an empty list if the text is empty.
 fn without(message: &Value) -> Value {
     let mut message = message.clone();
     let Some(object) = message.as_object_mut() else { return message };
@@ -896,7 +897,7 @@ fn without(message: &Value) -> Value {
 
 const FORMATS: [Format; 3] = [Format::Chat, Format::Messages, Format::Responses];
 
-/// Parses a body; lone halves of surrogate pairs, which `serde_json` does not read, become U+FFFD.
+/// Parses a body. Unpaired surrogates, which `serde_json` does not accept, become U+FFFD.
 fn parsed(body: &str) -> Value {
     let body = body.replace("\\ud83d\\ude00", "😀").replace("\\ud83d", "\u{fffd}");
     serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"))
@@ -932,13 +933,13 @@ fn what_is_not_named_stays_to_the_byte() {
         let (out, report) = rewritten(&body, &options);
         assert_eq!(report.outcome, Outcome::Read, "{body}");
         assert_eq!(report.changed > 0, out != body, "{body}\n{out}");
-        // The text around the history.
+        // The text around the history must stay.
         let list = if format == Format::Responses { "\"input\":" } else { "\"messages\" : " };
         let (head, _) = body.split_once(list).unwrap();
         let (_, tail) = body.rsplit_once(']').unwrap();
         assert!(out.ends_with(tail), "{body}\n{out}");
         assert!(out.starts_with(head) || report.thinking_off, "{body}\n{out}");
-        // Everything but thinking is the same, whatever happened to that.
+        // Everything except the thinking must be the same, whatever happened to the thinking.
         let list = list.split('"').nth(1).unwrap();
         let messages = |body: &str| {
             let mut messages: Vec<Value> = parsed(body)[list].as_array().unwrap().iter().map(without).collect();
@@ -967,7 +968,7 @@ fn what_is_not_named_stays_to_the_byte() {
     }
 }
 
-/// Checks that, with all turns, a message is written in the same way whatever follows it.
+/// Checks that if the thinking of all turns is kept, a message is always written in the same way, whatever follows it.
 #[test]
 fn a_history_that_grows_keeps_its_beginning() {
     let mut random = Random::announced("a_history_that_grows_keeps_its_beginning");
@@ -985,7 +986,7 @@ fn a_history_that_grows_keeps_its_beginning() {
     }
 }
 
-/// Checks that damaged bodies pass, and are never half rewritten.
+/// Checks that damaged bodies stay unchanged, and are never rewritten in part.
 #[test]
 fn damage_passes() {
     let mut random = Random::announced("damage_passes");

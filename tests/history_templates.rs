@@ -1,5 +1,5 @@
-//! A loop of tool calls as four models' own chat templates write it (`tests/field/templates`): in the prompt of the third turn, the
-//! thinking of the turns before is where the model had it, whatever name the client sends it under.
+//! Renders a loop of tool calls with the chat templates of four models (`tests/field/templates`). The prompt of the third turn must
+//! have the thinking of the earlier turns where the model wrote it, whatever name the client uses for the thinking.
 
 #![cfg(feature = "templates")]
 
@@ -12,7 +12,7 @@ use minijinja_contrib::pycompat;
 use serde_json::{Map, json};
 use support::ROOT;
 
-/// File, how the model's turn with this thinking begins, and the variables with which it thinks.
+/// The file, the beginning of a model's turn with its thinking, and the variable that switches the thinking on.
 const TEMPLATES: &[(&str, &str, &str)] = &[
     ("ik_Qwen-Qwen3-0.6B.jinja", "<|im_start|>assistant\n<think>\n{}\n</think>\n\n", "enable_thinking"),
     ("ik_deepseek-ai-DeepSeek-V4.jinja", "<｜Assistant｜><think>{}</think>", "thinking"),
@@ -22,7 +22,7 @@ const TEMPLATES: &[(&str, &str, &str)] = &[
 
 const THOUGHTS: [&str; 2] = ["The user wants é \"weather\".", "Rain.\nNow the clock."];
 
-/// Returns the request of the third turn, as a client sends it that got the thinking under this name.
+/// Returns the request for the third turn from a client that received the thinking under this name.
 fn request(name: &str) -> String {
     let turn = |at: usize, tool: &str| {
         let call = json!({"id": format!("functions.{tool}:{at}"), "type": "function", "function": {"name": tool, "arguments": {}}});
@@ -39,8 +39,8 @@ fn request(name: &str) -> String {
     json!({"model": "m", "messages": messages, "tools": [tool("weather"), tool("clock")]}).to_string()
 }
 
-/// Renders the prompt of a request, as a server that reads the thinking under one name and hands it to the template under those
-/// that templates know.
+/// Renders the prompt of a request like a server that reads the thinking under one name and passes it to the template under all
+/// names that templates use.
 fn prompt(file: &str, thinks: &str, reads: &str, request: &str) -> String {
     let mut request: serde_json::Value = serde_json::from_str(request).unwrap();
     for message in request["messages"].as_array_mut().unwrap() {
@@ -61,7 +61,7 @@ fn prompt(file: &str, thinks: &str, reads: &str, request: &str) -> String {
     let template = fs::read_to_string(format!("{ROOT}/tests/field/templates/{file}")).unwrap();
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().unwrap());
-    // Text that a template appends to its own list is not in the prompt.
+    // Templates append text to their own lists only, which is not in the prompt.
     environment.set_unknown_method_callback(|state, value, method, arguments| match method {
         "append" => Ok(Value::from(())),
         _ => pycompat::unknown_method_callback(state, value, method, arguments),
@@ -74,7 +74,7 @@ fn prompt(file: &str, thinks: &str, reads: &str, request: &str) -> String {
     rendered.unwrap_or_else(|error| panic!("{file}: {error:#}"))
 }
 
-/// Returns whether all thoughts are in the prompt, each once, in order, as the model wrote them.
+/// Returns whether the prompt has all thoughts in order, each once, as the model wrote them.
 fn has_thoughts(prompt: &str, turn: &str) -> bool {
     let mut rest = prompt;
     THOUGHTS.iter().all(|thought| match rest.split_once(&turn.replace("{}", thought)) {
@@ -101,7 +101,7 @@ fn the_third_turn_has_the_thinking_where_the_model_had_it() {
                 assert_eq!(report.changed, if sends == reads { 0 } else { 2 }, "{file}, {sends}");
                 let prompt = prompt(file, thinks, reads, &body);
                 assert!(has_thoughts(&prompt, turn), "{file}, {sends}: {prompt}");
-                // Without that, the model does not get it.
+                // Without the rewriting, the model does not get the thinking, unless the names agree.
                 let without = self::prompt(file, thinks, reads, &sent);
                 assert_eq!(has_thoughts(&without, turn), sends == reads, "{file}, {sends}: {without}");
             }
@@ -109,7 +109,7 @@ fn the_third_turn_has_the_thinking_where_the_model_had_it() {
     }
 }
 
-/// Checks that a template that looks for the markers in the content gets the same prompt from them.
+/// Checks that a template that searches the content for the markers makes the same prompt from markers in the content.
 #[test]
 fn thinking_in_the_text_makes_the_same_prompt() {
     let (file, turn, thinks) = TEMPLATES[0];

@@ -1,5 +1,5 @@
-//! Tests a host's actions other than feeding: budgets and forced closes, tokens, counts, clones. Each is compared with
-//! a plain calculation over the reference's events, however the text is cut.
+//! Tests a host's actions other than feeding: budgets and forced closes, tokens, counts, clones. At every cut, the result of each
+//! is compared with a simple calculation from the reference's events.
 
 use aside::{
     Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, Counts, Dialect, Error, Kind, Scanner,
@@ -16,16 +16,16 @@ fn scanner(pair: &Pair, start: &str, budget: Option<Budget>) -> Scanner {
 
 // --------------------------------------------------------------------------------------------------------- budgets
 
-/// Returns the length of the character at the start of `text`, or of an invalid byte.
+/// Returns the length of the first character of `text`, or 1 if the first byte is invalid.
 fn character(text: &[u8]) -> usize {
     (1..=text.len().min(4)).find(|&end| std::str::from_utf8(&text[..end]).is_ok()).unwrap_or(1)
 }
 
-/// Returns the events of a whole text, with those of the budget among them.
+/// Returns the events of a whole text, including the events of the budget.
 fn budgeted(events: &[Event], budget: Budget) -> Vec<Event> {
     let mut out = Vec::new();
     let (mut used, mut is_exceeded) = (0, false);
-    // Text that a closer without an opener turns into thinking counts for the stream.
+    // Text that becomes thinking by a closer without an opener counts in the budget of a stream.
     let mut content = 0;
     let count = |text: &[u8]| match budget.unit {
         BudgetUnit::Bytes => text.len() as u64,
@@ -120,7 +120,7 @@ fn a_budget_is_that_of_each_stream() {
 
 // ---------------------------------------------------------------------------------------------------- closing by force
 
-/// Feeds `before`, closes by force, feeds `after`, finishes.
+/// Feeds `before`, closes by force, feeds `after`, and finishes.
 fn forced(scanner: &mut Scanner, before: &[&[u8]], after: &[&[u8]]) -> Vec<Event> {
     let mut events = Vec::new();
     for chunk in before {
@@ -152,7 +152,7 @@ fn a_closer_behind_a_forced_close_is_its_marker() {
     let text = Dialect::load(&format!("name = \"mine\"\n{qwen3}")).unwrap();
     let drop = Dialect::load(&format!("name = \"mine\"\nextra_close = \"drop\"\n{qwen3}")).unwrap();
     let cases: [[&[u8]; 4]; 8] = [
-        // Before the close, after it, thinking, content.
+        // The text before the forced close, the text after it, the thinking, the content.
         [b"<think>\nab", b"</think>\n\nc", b"ab", b"c"],
         [b"<think>\nab", b" \n</think>\n\nc", b"ab", b" c"],
         [b"<think>\nab\n</th", b"</think>c", b"ab\n</th", b"c"],
@@ -171,7 +171,7 @@ fn a_closer_behind_a_forced_close_is_its_marker() {
             assert_eq!(reference::channel(&events, "content"), content, "{message}");
         }
     }
-    // One closer is the forced span's own; the next one is as the dialect says.
+    // The first closer belongs to the span that was closed by force. The dialect's rule is for the next one.
     let events = forced(&mut Scanner::new(&text), &[b"<think>a"], &[b"</think></think>b"]);
     assert_eq!(reference::channel(&events, "content"), b"</think>b");
 }
@@ -211,7 +211,7 @@ fn a_budget_and_a_forced_close_together() {
         rest = &rest[events.consumed()..];
         drop(events);
         if is_exceeded {
-            // The character that exceeds it is in the scanner already.
+            // The scanner already has the character that exceeds the budget.
             scanner
                 .force_close(|event| match event.kind {
                     Kind::Text => thinking.extend_from_slice(event.bytes),
@@ -228,7 +228,7 @@ fn a_budget_and_a_forced_close_together() {
 
 // ------------------------------------------------------------------------------------------------------------ counts
 
-/// Returns the counts of all channels, computed plainly.
+/// Returns the counts of all channels, computed in a simple way.
 fn counted(events: &[Event]) -> [Counts; 4] {
     Channel::ALL.map(|channel| {
         let text = reference::channel(events, channel.as_str());
@@ -288,7 +288,7 @@ fn a_clone_goes_on_as_the_first_would() {
             first.feed(chunk, |event| support::push(&mut events, event)).unwrap();
         }
         let mut second = first.clone();
-        // The second one knows nothing of the bytes that the first one gets now.
+        // The bytes that are fed to the first scanner now must not affect the second.
         first.feed(b"<think></think>```\n", |_| ()).unwrap();
         assert_eq!(second.offset() as usize, before.len());
         for chunk in support::bytes(after) {
@@ -314,7 +314,7 @@ fn a_clone_has_the_thoughts_too() {
 
 // ------------------------------------------------------------------------------------------------------------- tokens
 
-/// Tokens whose first byte is text of each channel.
+/// For each channel, the number of tokens whose first byte is text of it.
 fn tokens_of(events: &[Event], tokens: &[Token]) -> [u64; 4] {
     let count = |event: &Event| {
         let here = event.offset..event.offset + event.bytes.len();
@@ -348,7 +348,7 @@ fn a_marker_that_is_typed_is_not_held_back() {
     let tokens = [Token::text(2), Token::text(3)];
     scanner.feed_tokens(b"a <th", &tokens, |event| text.extend_from_slice(event.bytes)).unwrap();
     assert_eq!((text.as_slice(), scanner.held()), (&b"a <th"[..], &b""[..]));
-    // Nothing is known of bytes without tokens, so they may be a marker.
+    // Bytes that are fed without tokens may be a marker.
     scanner.feed(b"<think>", |event| assert!(matches!(event.kind, Kind::Open { .. }), "{event:?}")).unwrap();
 }
 
@@ -375,7 +375,7 @@ fn a_token_that_was_stopped_in_counts_once() {
     drop(events);
     scanner.feed(b"", |_| ()).unwrap();
     scanner.feed_tokens(b"Yes", &[Token::text(3)], |_| ()).unwrap();
-    // Its first byte was the marker's.
+    // The token's first byte belonged to the marker.
     assert_eq!(scanner.counts(Channel::Content).tokens, 0);
 }
 
@@ -390,12 +390,12 @@ enum Act {
     Clone,
     TakeThoughts,
     Prompt(Vec<u8>),
-    /// A copy is fed more, until this number of events has come. The host drops the rest, does the other thing, and ends the
-    /// stream.
+    /// A clone is fed this text until it has reported this number of events. Then the host drops the rest, performs the action, and
+    /// ends the stream.
     Abandon(Vec<u8>, usize, Box<Act>),
 }
 
-/// Some bytes, with their tokens where these are known, and the host's action after them.
+/// Some bytes, with their tokens if these are known, and the host's action after them.
 struct Step {
     text: Vec<u8>,
     tokens: Option<Vec<Token>>,
@@ -408,14 +408,15 @@ impl std::fmt::Debug for Step {
     }
 }
 
-/// How bytes are fed: in pieces of at most this many, or each step's as a whole. `stops`: calls are stopped after every event.
+/// How bytes are fed: in pieces of at most `most` bytes, or all bytes of a step at once. With `stops`, each call is stopped after
+/// every event.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     most: Option<usize>,
     stops: bool,
 }
 
-/// All that a host sees of a step.
+/// Everything that a host sees of a step.
 #[derive(Debug, PartialEq)]
 struct Seen {
     events: Vec<Event>,
@@ -430,7 +431,7 @@ fn all_counts(scanner: &Scanner) -> [Counts; 4] {
     Channel::ALL.map(|channel| scanner.counts(channel))
 }
 
-/// Feeds one piece; where it stops, the pull form is dropped after every event.
+/// Feeds one piece. If calls are stopped, the loop over the events ends after every event and begins again.
 fn feed_piece(scanner: &mut Scanner, chunk: &[u8], stops: bool, events: &mut Vec<Event>) {
     if !stops {
         return scanner.feed(chunk, |event| support::push(events, event)).unwrap();
@@ -448,7 +449,7 @@ fn feed_piece(scanner: &mut Scanner, chunk: &[u8], stops: bool, events: &mut Vec
     }
 }
 
-/// Does an action that has events; if it stops, it is repeated after every event until there is none.
+/// Performs an action that has events. If calls are stopped, the action is repeated after every event until no event is left.
 fn do_act(scanner: &mut Scanner, act: &Act, stops: bool, events: &mut Vec<Event>) {
     loop {
         let mut pulled = match act {
@@ -470,13 +471,13 @@ fn do_act(scanner: &mut Scanner, act: &Act, stops: bool, events: &mut Vec<Event>
     }
 }
 
-/// Joins the pieces of text, framing and values that a host sees that wants calls.
+/// Joins neighbouring pieces of text, and if the host wants calls, of framing and values too.
 fn joined(events: &[Event], calls: bool) -> Vec<Event> {
     if calls { reference::joined_with_calls(events) } else { reference::joined(events) }
 }
 
-/// Stops in the middle of a chunk, drops the rest of it, and ends the stream. The consumed bytes are in the events, all open
-/// spans are closed, and the next stream is like that of a new scanner.
+/// Stops in the middle of a chunk, drops the rest, and ends the stream. The events must have the consumed bytes, all open spans
+/// must be closed, and the next stream must be like that of a new scanner.
 fn abandon(scanner: &Scanner, new: &Scanner, text: &[u8], most: usize, act: &Act, calls: bool) {
     let (mut scanner, mut events) = (scanner.clone(), Vec::new());
     let mut wanted = scanner.held().to_vec();
@@ -518,7 +519,8 @@ fn see(scanner: &mut Scanner, new: &Scanner, step: &Step, way: Way, calls: bool,
             }
         }
     }
-    // Due events are reported by the next call. These calls report them; the others need them to have been reported.
+    // The next call reports the pending events. Of the actions, only these report events, so before the others, an empty feed does
+    // it.
     let gives = matches!(step.act, Act::Flush | Act::Force | Act::Finish);
     if !gives || random.one_in(2) {
         scanner.feed(b"", |event| support::push(&mut events, event)).unwrap();
@@ -541,13 +543,13 @@ fn see(scanner: &mut Scanner, new: &Scanner, step: &Step, way: Way, calls: bool,
     Seen { events: joined(&events, calls), thoughts, start, counts: all_counts(scanner), held, offset }
 }
 
-/// Makes a prompt in some runs, then some steps of one stream or of several, to the end of the last one. In half of the runs the
-/// prompt and the steps are the pieces of one text, so that a call that the prompt begins continues.
+/// Returns the steps of one or several streams, until the end of the last one. In some runs, a prompt precedes them. In half of the
+/// runs, the prompt and the steps are pieces of one text, so that a call that begins in the prompt continues.
 fn steps(pair: &Pair, texts: &Texts, random: &mut Random) -> Vec<Step> {
     let mut steps = Vec::new();
     let examples = &pair.reference.examples;
     let whole = |random: &mut Random, length: usize| {
-        // Calls with all that belongs to them are hardly ever made at random.
+        // Random texts hardly ever have complete calls, so examples are used too.
         let is_example = !examples.is_empty() && random.one_in(3);
         if is_example { random.pick(examples).input.clone().into_bytes() } else { texts.next(random, length) }
     };
@@ -591,7 +593,7 @@ fn steps(pair: &Pair, texts: &Texts, random: &mut Random) -> Vec<Step> {
     steps
 }
 
-/// Checks that the events of each finished stream are its bytes.
+/// Checks that the events of each finished stream have all of its bytes.
 fn check_lossless(steps: &[Step], seen: &[Seen], name: &str) {
     let (mut text, mut told) = (Vec::new(), Vec::new());
     for (step, seen) in steps.iter().zip(seen) {
@@ -640,7 +642,7 @@ fn check_cuts(pair: &Pair, start: &str, texts: &Texts, random: &mut Random, toml
     }
 }
 
-/// Runs `ASIDE_HOST` rounds from each start of a dialect, and twenty times as many dialects made at random.
+/// Runs `ASIDE_HOST` rounds from each start of each dialect, and twenty times as many random dialects.
 #[test]
 fn the_cuts_do_not_show() {
     let mut random = Random::announced("the_cuts_do_not_show");
@@ -667,8 +669,8 @@ fn the_cuts_do_not_show() {
     }
 }
 
-/// Checks that a flush or a forced close reports the held bytes: at every place of an example, twice in a row, and after a prompt.
-/// No byte is lost, reported twice or still held.
+/// Checks that a flush and a forced close report the held bytes, at every place of an example, twice in a row, and after a prompt.
+/// No byte may be lost, reported twice or still held.
 #[test]
 fn held_bytes_are_there_at_once() {
     let mut random = Random::announced("held_bytes_are_there_at_once");
@@ -687,7 +689,8 @@ fn held_bytes_are_there_at_once() {
     }
 }
 
-/// Feeds a text in three chunks, the first of which may be the prompt. After the others the host flushes, or closes by force.
+/// Feeds a text in three chunks, of which the first may be the prompt. After each of the other chunks, the host flushes or closes
+/// by force.
 fn check_at_once(pair: &Pair, text: &[u8], at: usize, next: usize, is_prompt: bool, random: &mut Random) {
     let acts = [0; 3].map(|_| random.pick(&[Act::Flush, Act::Force]).clone());
     let thinking = *random.pick(&[CallsInThinking::Dialect, CallsInThinking::Never]);

@@ -1,6 +1,7 @@
-//! A value is only a value: hostile strings in every value of every form of a dialect's calls. Whatever the string is, the call
-//! has the same name and the same other arguments, and no other call is reported. `ASIDE_SEED` sets the seed, which a failure
-//! shows; `ASIDE_HOSTILE` is the number of strings for each dialect, `ASIDE_DIALECT` one dialect.
+//! Puts hostile strings into every value of every form of a dialect's calls. For any string, the call must have the same name and
+//! the same other arguments, and no other call may be reported. `ASIDE_SEED` sets the seed, which a failure prints. `ASIDE_HOSTILE`
+//! is the number of strings for each dialect, and `ASIDE_DIALECT` selects one dialect. With `--nocapture`, the first failure of each
+//! kind is printed at once, and each dialect when it is done.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use samples::Random;
 use support::hostile::{Cuts, Fault, Subject, Trial, Way};
 
-/// The failures of one kind: how many, and the shortest.
+/// For each kind of failure, the number of failures and the shortest one.
 type Failures = BTreeMap<(String, &'static str), (usize, Trial, Fault)>;
 
 fn subjects() -> Vec<Subject> {
@@ -48,6 +49,7 @@ fn a_value_is_only_a_value() {
             scope.spawn(|| {
                 while let Some(subject) = subjects.get(next.fetch_add(1, Ordering::Relaxed)) {
                     try_many(subject, count, seed, &failures);
+                    println!("{}: {count} strings", subject.pair.reference.name);
                 }
             });
         }
@@ -65,14 +67,17 @@ fn try_many(subject: &Subject, count: usize, seed: u64, failures: &Mutex<Failure
     let mut random = Random::new(own);
     for number in 0..count {
         let trial = Trial::random(subject, &mut random);
-        // Every place of a cut for some, and for the others one way to cut.
+        // Some texts are cut at every place, and the others in one random way.
         let is_short = number % 100 == 0 && trial.hostile.len() < 60;
         let cuts = if is_short { Cuts::Twos } else { Cuts::Random(random.next()) };
         let Err(fault) = trial.check(subject, cuts) else { continue };
         let mut failures = failures.lock().unwrap();
         let key = (name.clone(), fault.kind);
+        if !failures.contains_key(&key) {
+            println!("{name}: {}: {:?}\n  {}", fault.kind, trial.hostile, fault.shown);
+        }
         let count = failures.get(&key).map_or(0, |(count, ..)| *count) + 1;
-        // Only a shorter one is shortened.
+        // A failure is only shortened if it may become the shortest one.
         let (trial, fault) = match failures.remove(&key) {
             Some((_, last, shown)) if last.hostile.len() < trial.hostile.len() / 2 => (last, shown),
             Some((_, last, shown)) => {
@@ -85,7 +90,7 @@ fn try_many(subject: &Subject, count: usize, seed: u64, failures: &Mutex<Failure
     }
 }
 
-/// Takes parts out of a string as long as it fails in the same way.
+/// Removes parts of a string as long as it still fails in the same way.
 fn shortened(subject: &Subject, mut trial: Trial, mut fault: Fault) -> (Trial, Fault) {
     let mut len = trial.hostile.chars().count() / 2;
     while len > 0 {

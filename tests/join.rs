@@ -1,5 +1,4 @@
-//! Joins and escapes texts: a joined text must split back into its parts, as the reference reads it, and an escaped text
-//! must have no marker.
+//! Joins and escapes texts: the reference must split a joined text into the same parts, and must find no marker in an escaped text.
 
 use std::fmt;
 
@@ -7,14 +6,14 @@ use aside::{Channel, Dialect, JoinError, JoinOptions, Markers, Start};
 use samples::{Random, Texts};
 use support::Pair;
 
-/// The starts that a text is joined from.
+/// The starts for which texts are joined.
 const STARTS: [&str; 3] = ["content", "thinking", "header"];
 
 fn options(start: Option<&str>, markers: Markers) -> JoinOptions<'static> {
     JoinOptions::new().start(start.map(|start| start.parse::<Start>().unwrap())).markers(markers)
 }
 
-/// Two texts for a dialect and a start.
+/// A thinking and a content for a dialect and a start.
 struct Case<'a> {
     pair: &'a Pair,
     start: &'a str,
@@ -29,7 +28,7 @@ impl fmt::Display for Case<'_> {
     }
 }
 
-/// Runs 300 cases for every dialect and each start that a text is joined from. `check` says whether the texts were joined.
+/// Runs 300 cases for every dialect and each start. `check` returns whether the texts were joined.
 fn everywhere(test: &str, most: usize, check: impl Fn(&Case) -> bool) {
     let mut random = Random::announced(test);
     for pair in &Pair::all() {
@@ -51,13 +50,13 @@ fn everywhere(test: &str, most: usize, check: impl Fn(&Case) -> bool) {
     }
 }
 
-/// Returns whether this dialect can write thinking from this start. All built-in ones can; the tests' own may not.
+/// Returns whether this dialect can write thinking from this start. All built-in dialects can, but some of the tests' own cannot.
 fn is_written(pair: &Pair, start: &str) -> bool {
     let result = pair.library.join(b"a", b"b", &options(Some(start), Markers::Refuse));
     !matches!(result, Err(JoinError::NotWritten(_)))
 }
 
-/// Returns the thinking and content that the reference finds in a text with nothing else.
+/// Returns the thinking and the content that the reference finds in a text that has no other channel.
 fn parts(pair: &Pair, text: &[u8], start: Option<&str>) -> (Vec<u8>, Vec<u8>) {
     let events = reference::read(&pair.reference, text, start);
     for channel in ["narration", "tool"] {
@@ -130,7 +129,7 @@ fn what_is_escaped_splits_back_into_the_escaped() {
             Err(error) => panic!("{error}: {case}"),
         };
         let got = parts(pair, &joined, Some(start));
-        // Joined again, it need not be escaped again.
+        // The parts can be joined again without escaping.
         let again = pair.library.join(&got.0, &got.1, &options(Some(start), Markers::Refuse));
         assert_eq!(again.unwrap(), joined, "{case}");
         let (mut got_thinking, got_content) = (without_breaks(&got.0), without_breaks(&got.1));
@@ -209,14 +208,14 @@ fn refuses(name: &str, start: Option<&str>, thinking: &str, content: &str, part:
 #[test]
 fn what_would_not_split_back() {
     use Channel::{Content, Thinking};
-    // A closer in the thinking; framing before it is a part of it.
+    // A closer in the thinking, with the framing before it.
     refuses("qwen3", None, "a\n</think>b", "c", Thinking, 1);
     // A tool call ends the thinking.
     refuses("qwen3", None, "a <tool_call>{\"", "c", Thinking, 2);
     joins("qwen3", None, "a <tool_call>", "c", "<think>\na <tool_call>\n</think>\n\nc");
     refuses("qwen3", None, "a", "é <think>", Content, 3);
     refuses("qwen3", None, "", "<tool_call>{\"", Content, 0);
-    // A closer that would be an extra one.
+    // A closer that would be an extra closer.
     refuses("qwen3", None, "a", " </think>b", Content, 1);
     refuses("qwen3", None, "", "\n</think>b", Content, 0);
     refuses("qwen3", None, "", "b</think>", Content, 1);
@@ -224,7 +223,7 @@ fn what_would_not_split_back() {
     // An opener that would be absorbed.
     refuses("deepseek-r1", None, " <think>a", "b", Thinking, 1);
     joins("deepseek-r1", None, "a<think>", "b", "a<think>\n</think>\n\nb");
-    // Markers that count only before others.
+    // Markers that count only before certain text.
     refuses("granite-3.2", None, "", "Here's my thought process:", Content, 0);
     joins("granite-3.2", None, "", "No. Here's my thought process:", "No. Here's my thought process:");
     refuses("hyperclova-x", None, "", "\nYes.", Content, 0);
@@ -238,7 +237,7 @@ fn what_would_not_split_back() {
     // Tags of any name and case, with attributes.
     refuses("thinking-tags", None, "a</ REFLECTION >", "", Thinking, 1);
     refuses("thought-stream", None, "", "a<thinking b='c'/>", Content, 1);
-    // Fences: the closer begins a line, and the text after it must not belong to it.
+    // Fences: the closer begins a line, and the text after the closer must not become part of it.
     refuses("fenced-thinking", None, "hm", "Yes.", Thinking, 2);
     refuses("fenced-thinking", None, "a\n```\nb\n", "Yes.", Thinking, 2);
     refuses("fenced-thinking", None, "```rs\nx\n", "Yes.", Thinking, 8);
@@ -289,7 +288,7 @@ fn escaped_behind_the_first_character() {
     escapes("harmony", "<|start|>user to=x<|message|>", "<^|start|>user to=x<^|message|>");
     escapes("fenced-thinking", "```thinking\n```rs\n", "`^``thinking\n```rs\n");
     escapes("hy3", "<think:opensource>", "<^think:opensource>");
-    // Role markers: of the model's own turn, and of others.
+    // Role markers of the model's turns and of other turns.
     escapes("qwen3", "<|im_end|>\n<|im_start|>assistant\nyes", "<^|im_end|>\n<^|im_start|>assistant\nyes");
     escapes(
         "kimi-k2",

@@ -1,7 +1,7 @@
-//! Joins calls: read back with the schemas of their tools, they must be the same, in every dialect that says how calls are
-//! written. A call that cannot be written so must be refused, and only such a one.
+//! Joins calls: if they are read back with the schemas of their tools, they must be the same, in every dialect that describes
+//! calls. A call must be refused only if it cannot be written so.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use aside::call_writer::{self, CallWriter, Tools};
 use aside::{
@@ -18,7 +18,7 @@ struct Call {
     id: Option<String>,
 }
 
-/// The words that mean something in a dialect's tables, and those of them that end a value.
+/// The words with a meaning in a dialect's tables, and those of them that end a value.
 struct Words {
     all: Vec<String>,
     ends: Vec<String>,
@@ -36,7 +36,7 @@ impl Words {
             all.extend(framing.into_iter().chain([&table.value[0]]).cloned());
             ends.extend([&table.value[1], &table.raw_quote].into_iter().cloned());
             if table.body == "tags" && !table.nested {
-                // The ends of a value without its closer: a key, the call's end, a misspelt closer.
+                // A value without its closer may end at a key, the call's end or a misspelt closer.
                 ends.extend([&table.key[0], &table.end].into_iter().cloned());
                 ends.extend(closers.iter().filter(|_| table.end.is_empty()).map(|closer| (*closer).clone()));
                 ends.extend(table.value[1].strip_suffix('>').map(str::to_string));
@@ -103,7 +103,7 @@ impl Words {
         text
     }
 
-    /// Elements do not have types: the items of a list are texts, or one of any type.
+    /// Elements have no types. So if a dialect writes values as elements, a list has either strings or a single item of any type.
     fn list(&self, random: &mut Random, depth: usize) -> Value {
         match random.below(if self.are_nested { 2 } else { 3 }) {
             0 => (0..random.below(3)).map(|_| self.text(random)).collect(),
@@ -141,7 +141,7 @@ impl Words {
     }
 }
 
-/// Returns a schema that has the types of a value and no other.
+/// Returns a schema with exactly the types of a value.
 fn schema(values: &[&Value]) -> Value {
     let kind = |value: &Value| match value {
         Value::Null => "null",
@@ -163,11 +163,11 @@ fn schema(values: &[&Value]) -> Value {
     json!({"type": kinds, "properties": properties, "items": items})
 }
 
-/// Returns the result of a client: the calls, the thinking and the content.
+/// Returns what a client receives: the calls, the thinking and the content.
 fn read(dialect: &Dialect, text: &[u8], start: Start, calls: &[Call]) -> (Vec<Call>, Vec<u8>, Vec<u8>) {
     let tools: Vec<Value> =
         calls.iter().map(|call| json!({"name": call.name, "parameters": schema(&[&call.arguments])})).collect();
-    let tools = Some(Arc::new(Tools::read(&json!(tools).to_string()).unwrap()));
+    let tools = Some(Tools::read(&json!(tools).to_string()).unwrap());
     let mut writer = CallWriter::new(dialect, call_writer::Options::new().tools(tools));
     let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(true)).unwrap();
     let mut read: Vec<(String, String, String)> = Vec::new();
@@ -213,7 +213,8 @@ fn join(
     dialect.join(thinking, content, &options.calls(&calls))
 }
 
-/// Returns whether a string in a value has one of these words, or could together with the text written after it.
+/// Returns whether a string in a value contains one of these words, or ends with the beginning of one, which the next text may
+/// complete.
 fn has_word(value: &Value, words: &[String]) -> bool {
     match value {
         Value::String(text) => words.iter().any(|word| {
@@ -226,7 +227,7 @@ fn has_word(value: &Value, words: &[String]) -> bool {
     }
 }
 
-/// Holds the law for many calls.
+/// Checks many random calls.
 fn holds(pair: &Pair, rounds: usize, random: &mut Random, shown: &str) {
     let dialect = &pair.library;
     let Some(table) = first_table(&pair.reference) else { return };
@@ -263,7 +264,7 @@ fn holds(pair: &Pair, rounds: usize, random: &mut Random, shown: &str) {
     );
 }
 
-/// Returns the table that calls are written by, if the dialect says how.
+/// Returns the table by which calls are written, if the dialect describes calls.
 fn first_table(reference: &reference::Dialect) -> Option<&reference::CallTable> {
     let header = reference.header.iter().flat_map(|header| &header.calls);
     let spans = reference.spans.iter().filter(|span| !span.bare);
@@ -280,7 +281,7 @@ fn calls_that_are_joined_are_read_back() {
     }
 }
 
-/// Checks each table of every family alone, and as the specification has them if it is there.
+/// Checks each table of the specification alone, if the specification is available.
 #[test]
 fn calls_of_every_family_are_read_back() {
     let Some(path) = support::shared("spec/call-tables.toml") else { return };
@@ -298,7 +299,7 @@ fn calls_of_every_family_are_read_back() {
         };
         let lines: Vec<&str> = body.lines().filter(is_line).collect();
         if head.ends_with(".span]]") {
-            // A region alone: a stream that begins with it, in a dialect that thinks nothing.
+            // A tool region alone, in a dialect without thinking. The stream may begin with the region anywhere.
             span = lines.join("\n").replace("where = \"start\"", "");
         } else if head.ends_with(".span.call]]") && !span.contains("bare") {
             let text = format!("name = \"own\"\n[[span]]\n{span}\n[[span.call]]\n{}\n", lines.join("\n"));
@@ -359,7 +360,7 @@ const NESTED: &str = include_str!("dialects/calls-nested.toml");
 const HEADER: &str = include_str!("dialects/calls-header.toml");
 const TYPES: &str = include_str!("dialects/calls-types.toml");
 
-/// Returns the dialect with the first table of calls alone, whatever precedes and follows it.
+/// Returns the dialect with only one table of calls.
 fn only_tags() -> String {
     TAGS.replace("[[span.call]]\nbody = \"object\"\n", "")
 }
@@ -423,7 +424,7 @@ fn as_the_model_writes_them() {
     );
 }
 
-/// Messages with headers of built-in dialects.
+/// Checks calls in messages of built-in dialects with headers.
 #[test]
 fn messages_with_calls() {
     let f = JoinCall::new("f", r#"{"x":1}"#).id("7");
@@ -456,7 +457,7 @@ fn messages_with_calls() {
     }
 }
 
-/// Checks that each call is in a separate region, or in a list where nothing would end the first region.
+/// Checks that each call is written in a separate region, or in a list if nothing would end the first region.
 #[test]
 fn several_calls_stand_apart() {
     let with =
@@ -482,7 +483,7 @@ fn several_calls_stand_apart() {
 #[track_caller]
 fn refuses(toml: &str, call: JoinCall<'_>, part: CallPart, fault: CallFault) {
     let dialect = Dialect::load(toml).unwrap();
-    // The faulty call is reported, not the one before.
+    // The error must be about the faulty call, not the call before it.
     let result = dialect.join("", "", &JoinOptions::new().calls(&[JoinCall::new("fine", "{}"), call]));
     assert_eq!(result, Err(JoinError::Call { call: 1, part, fault }));
 }
@@ -515,7 +516,7 @@ fn calls_that_would_not_be_read_back() {
     refuses(HEADS, JoinCall::new("f:1", "{}").id("functions.f:1"), CallPart::Name, Misread { offset: 1 });
     refuses(PYTHON, f(r#"{"a b": 1}"#), CallPart::Key("a b".into()), Misread { offset: 1 });
     refuses(RAW, f(r#"{"a": 1, "k": "a<|q|>b"}"#), value(), Closer { offset: 6 });
-    // With two of them, the brackets around would not show it.
+    // With two closers, the brackets around the value would still match.
     refuses(RAW, f(r#"{"k": ["a<|q|>, <|q|>b"]}"#), value(), Closer { offset: 7 });
     refuses(NESTED, f(r#"{"k": {"x": "a|/x>|y>b"}}"#), value(), Closer { offset: 1 });
     let deep = format!("{{\"k\": {}{}}}", "[".repeat(65), "]".repeat(65));
@@ -528,7 +529,7 @@ fn calls_that_would_not_be_read_back() {
     );
 }
 
-/// Checks that the error names the text, and not the calls, if the text contains the opener of calls.
+/// Checks that if the text contains the opener of calls, the error names the text and not the calls.
 #[test]
 fn a_text_that_is_read_as_a_call_is_refused() {
     let dialect = Dialect::load(TAGS).unwrap();

@@ -1,5 +1,5 @@
-//! Checks that the examples of each file in `dialects/` show the kinds of text that real streams have, so that no file shows
-//! less than another. Whether they are right is judged by `tests/examples.rs`.
+//! Checks that the examples of each file in `dialects/` show the same kinds of text, which are those of real streams.
+//! `tests/examples.rs` checks that the examples are right.
 
 use reference::{Dialect, Event, Example, IMPLIED, What};
 
@@ -10,7 +10,7 @@ struct Read<'a> {
     events: Vec<Event>,
 }
 
-/// The markers around a channel's text, as they are in a text: of tags, without the text that may follow the name.
+/// The markers around a channel's text. A tag is only the text up to its name.
 struct Markers {
     open: Vec<String>,
     close: Vec<String>,
@@ -57,7 +57,7 @@ impl Read<'_> {
         !self.example.thinking.is_empty() && !self.example.content.is_empty()
     }
 
-    /// Returns whether a span of thinking opens and closes with no text between.
+    /// Returns whether a thinking span opens and closes without text between.
     fn has_empty_thinking(&self) -> bool {
         self.opens("thinking").any(|(at, _)| {
             let inside = self.events[at + 1..].iter().take_while(|event| !matches!(event.what, What::Close(_)));
@@ -65,7 +65,8 @@ impl Read<'_> {
         })
     }
 
-    /// Returns whether a closer has no opener in the text, or, with messages, the text begins inside one or without one.
+    /// Returns whether a closer has no opener in the text, or in a dialect with messages, whether the text begins inside or without
+    /// a message.
     fn has_no_opener(&self) -> bool {
         let Some(first) = self.events.first() else { return false };
         let is_started = first.bytes.is_empty() && matches!(first.what, What::Open { .. });
@@ -91,7 +92,7 @@ impl Read<'_> {
         })
     }
 
-    /// Returns whether the text ends with framing that is incomplete, or whose marker is missing.
+    /// Returns whether the text ends with incomplete framing, or with framing whose marker is missing.
     fn ends_inside_framing(&self) -> bool {
         let input = &self.example.input;
         self.dialect.spans.iter().any(|span| {
@@ -108,7 +109,7 @@ impl Read<'_> {
         })
     }
 
-    /// Returns whether a tool call opens where thinking is open, which it ends or interrupts.
+    /// Returns whether a tool call begins while thinking is open, and so ends or interrupts it.
     fn has_tool_in_thinking(&self) -> bool {
         self.opens("tool").any(|(at, _)| {
             let before = &self.events[..at];
@@ -122,7 +123,7 @@ impl Read<'_> {
         })
     }
 
-    /// Returns whether there is a second block, or its opener as text where only one block is allowed.
+    /// Returns whether the text has a second block, or its opener as text if only one block is allowed.
     fn has_two_blocks(&self) -> bool {
         let opens: Vec<usize> = self.opens("thinking").map(|(at, _)| at).collect();
         let Some(first) = opens.first() else { return false };
@@ -131,7 +132,7 @@ impl Read<'_> {
         opens.len() > 1 || self.texts("content").any(|(at, text)| at > *first && has_opener(&text))
     }
 
-    /// Returns whether there is text before a block, or before its opener, which is then text.
+    /// Returns whether text precedes a block, or precedes an opener that is therefore text.
     fn has_text_first(&self) -> bool {
         let openers = markers(self.dialect, &["thinking"]).open;
         self.texts("content").any(|(at, text)| {
@@ -149,7 +150,7 @@ impl Read<'_> {
         })
     }
 
-    /// Returns whether a code fence is open when the closer comes.
+    /// Returns whether a code fence is open at the closer.
     fn has_open_fence(&self) -> bool {
         self.example.thinking.matches("```").count() % 2 == 1 && self.closes_by("thinking", reference::MARKER)
     }
@@ -159,7 +160,7 @@ fn has<'a>(examples: &[Read<'a>], test: fn(&Read<'a>) -> bool) -> bool {
     examples.iter().any(test)
 }
 
-/// Returns the kinds that none of a file's examples shows.
+/// Returns the kinds that no example of a file shows.
 fn missing(dialect: &Dialect) -> Vec<&'static str> {
     let read = |example| Read {
         dialect,
@@ -228,7 +229,7 @@ fn a_missing_kind_is_seen() {
     assert_eq!(without("a<t>b"), ["text before the opener"]);
 }
 
-/// Texts that real streams held, each in the file of the family that it came from.
+/// Checks that texts of real streams are in the examples of their family's file.
 #[test]
 fn what_was_seen_in_real_streams() {
     let seen = [

@@ -1,5 +1,4 @@
-//! Tests tags that are not the dialect's own, and closers and ends of a turn that are one too many: through the library as a host
-//! uses it, whole and byte by byte.
+//! Tests tags of other dialects, extra closers and extra ends of turns with the library, whole and byte by byte.
 
 use aside::{Channel, Dialect, LeadingTags, Scanner, ScannerOptions, Start};
 use support::columns::{pair, split, split_by, split_with};
@@ -44,7 +43,7 @@ fn a_leading_tag_counts_after_a_prompt() {
     let cases = [
         (&kimi, "<|open|>think<|sep|>", "<think>hm</think>Yes.", pair("hm", "Yes.")),
         (&qwen, "<|im_start|>assistant\n<think>\n\n</think>\n\n", "<thought>hm</thought>Yes.", pair("hm", "Yes.")),
-        // The prompt has begun the answer.
+        // The prompt has already begun the answer.
         (&qwen, "<|im_start|>assistant\nSure, ", "<thought>hm</thought>", pair("", "<thought>hm</thought>")),
     ];
     for (dialect, prompt, text, wanted) in cases {
@@ -68,7 +67,7 @@ fn after_a_prompt_that_closed_the_thinking_a_closer_goes_alone() {
         let wanted = pair("", "First.Final.");
         assert_eq!(split_by(&mut scanner, "\n\n</think>First.</think>Final.", usize::MAX), wanted, "{name}");
     }
-    // A start that an option says keeps the dialect's rule.
+    // If the start is set by an option, the dialect's rule stays.
     let content = ScannerOptions::new().start(Start::Channel(Channel::Content));
     assert_eq!(
         split_with(&Dialect::find("qwen3").unwrap(), &content, "First.</think>Final."),

@@ -1,5 +1,5 @@
-//! Tests point 4 of the contract, linear work. Traps of 10 MiB must come out right. By instruction count (callgrind), four
-//! times the input must be at most 4.2 times the work, fed whole and in small chunks.
+//! Tests point 4 of the contract, linear work. Traps of 10 MiB must have the right result. Counted in instructions with callgrind,
+//! an input of four times the size may need at most 4.2 times the work, fed whole and in small chunks.
 
 use aside::call_writer::{self, CallWriter};
 use aside::{Dialect, JoinCall, JoinError, JoinOptions, Scanner, ScannerOptions, Start};
@@ -11,7 +11,7 @@ fn repeated(unit: &str, size: usize) -> Vec<u8> {
     text
 }
 
-/// Returns a text that makes a careless scanner look at the same bytes again and again.
+/// Returns a text that makes a careless scanner read the same bytes again and again.
 fn trap(name: &str, size: usize) -> Vec<u8> {
     let after = |begin: &str, unit: &str| [begin.as_bytes(), &repeated(unit, size)].concat();
     if let Some((begin, unit)) = name.split_once(AFTER) {
@@ -47,23 +47,23 @@ fn trap(name: &str, size: usize) -> Vec<u8> {
     }
 }
 
-/// The parts of values that are joined, as JSON writes it in a string.
+/// The units of the values that are joined, as they are written in a JSON string.
 const JOINED: [&str; 7] = ["\\\"", "a", "{", "</parameter", "<|q|", "|/", "'"];
 
-/// In the name of a trap: a unit is repeated after a beginning.
+/// In the name of a trap, this separates its beginning from the unit that is repeated after it.
 const AFTER: &str = " … ";
 
 const SIZES: [usize; 3] = [1 << 10, 4 << 10, 16 << 10];
 
-/// There are many traps of calls.
+/// The sizes for traps of calls, which are smaller because there are many of these traps.
 const CALL_SIZES: [usize; 3] = [512, 2 << 10, 8 << 10];
 
-/// The attribute tag's limit is 64 KiB: only far beyond it can the work repeat.
+/// A tag with attributes is limited to 64 KiB. Only far beyond the limit could work be repeated.
 const LARGE_SIZES: [usize; 3] = [1 << 10, 128 << 10, 512 << 10];
 
 // ---------------------------------------------------------------------------------------------------- by instructions
 
-/// Runs the measured code: callgrind counts only in this function, call by call.
+/// Runs the measured code. Callgrind counts only inside this function, and writes a count for each call.
 #[inline(never)]
 fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
     if start == "join" {
@@ -75,7 +75,7 @@ fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
     if start == "join calls" {
         let text = std::str::from_utf8(text).unwrap();
         let arguments = format!("{{\"k\": [\"{text}\", \"{text}\"]}}");
-        // Some values cannot be written, which has to be found in linear time as well.
+        // Some values cannot be written. Finding that must be linear too.
         let joined = dialect.join("", "", &JoinOptions::new().calls(&[JoinCall::new("f", &arguments); 2]));
         assert!(joined.is_ok() || matches!(joined, Err(JoinError::Call { .. })));
         return;
@@ -99,7 +99,7 @@ fn counted(dialect: &aside::Dialect, start: &str, text: &[u8]) {
     assert_eq!(bytes, 2 * text.len());
 }
 
-/// Returns whether it is one of the tests' dialects that have tables of calls.
+/// Returns whether this is one of the tests' dialects with tables of calls.
 fn has_calls(dialect: &Dialect) -> bool {
     dialect.name().starts_with("calls-")
 }
@@ -111,10 +111,10 @@ fn dialect(name: &str) -> Dialect {
     })
 }
 
-/// Separates the parts of a job: no trap has it.
+/// Separates the parts of a job. No trap contains it.
 const SEPARATOR: &str = "\u{1f}";
 
-/// Feeds, under valgrind for the tests below, the named traps, whole and in chunks, and does nothing else.
+/// Feeds the named traps, whole and in chunks, under valgrind for the tests below.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {
@@ -159,7 +159,7 @@ fn point_4_tags_with_attributes_are_linear() {
     linear("thought-stream", "content", &["tag and spaces", "open value", "attributes", "references"], LARGE_SIZES);
 }
 
-/// Checks text below the limit, where nothing is refuted: many bytes are held, and are not read again with each piece.
+/// Checks a tag below the limit that may still end: many bytes are held, and must not be read again with each piece.
 #[test]
 fn point_4_a_tag_that_may_still_end_is_linear() {
     linear("thought-stream", "content", &["open value in text"], SIZES);
@@ -187,7 +187,7 @@ fn point_4_all_kinds_of_markers_at_once_are_linear() {
     linear("any", "thinking", &["<", "closers", "lines of backticks", "headers", "line breaks"], SIZES);
 }
 
-/// Checks scanner and call writer, with these units after each of these beginnings.
+/// Checks the scanner and the call writer with each of these units, repeated after each of these beginnings.
 fn calls_are_linear(dialect: &str, begins: &[&str], units: &[&str]) {
     let traps = begins.iter().flat_map(|begin| units.iter().map(move |unit| format!("{begin}{AFTER}{unit}")));
     let traps: Vec<String> = traps.collect();
@@ -264,7 +264,7 @@ fn joining_calls_is_linear() {
 #[test]
 fn joining_and_escaping_are_linear() {
     linear("qwen3", "join", &["<", "openers", "blank", "line breaks"], SIZES);
-    // Each closer makes the text longer: its memory grows in steps, which are large next to a short text.
+    // Each closer makes the text longer, so its memory grows in steps, which are large compared with a short text.
     linear("qwen3", "join", &["closers"], [1 << 10, 16 << 10, 64 << 10]);
     linear("thinking-tags", "join", &["tag and spaces", "near misses", "spaced tags", "openers"], SIZES);
     linear("thought-stream", "join", &["values in values", "many values"], SIZES);

@@ -1,4 +1,4 @@
-//! Follows every link inside the project's pages: a file that is named must be there, and so must a heading.
+//! Checks every link between the project's pages: the file must exist, and so must the heading.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use support::ROOT;
 
-/// Returns the pages of the project.
+/// Returns the project's pages.
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -40,7 +40,7 @@ fn prose(text: &str) -> String {
     prose
 }
 
-/// Returns the anchors of a page's headings, as readers of Markdown make them.
+/// Returns the anchors of a page's headings, as Markdown renderers make them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut is_code = false;
     let mut anchors = BTreeSet::new();
@@ -86,13 +86,13 @@ fn every_link_leads_somewhere() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// Checks that a page that the manual does not list is not found.
+/// Checks that every page is listed in the manual.
 #[test]
 fn the_manual_lists_every_page() {
     let summary = fs::read_to_string(format!("{ROOT}/docs/SUMMARY.md")).unwrap();
     let mut found = Vec::new();
     pages(&Path::new(ROOT).join("docs"), &mut found);
-    for page in found {
+    for page in found.iter().filter(|page| page.extension().is_some_and(|extension| extension == "md")) {
         let name = page.strip_prefix(Path::new(ROOT).join("docs")).unwrap().to_str().unwrap().to_owned();
         assert!(
             name == "SUMMARY.md" || summary.contains(&format!("]({name})")),

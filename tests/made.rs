@@ -1,5 +1,5 @@
-//! Makes dialects at random, as hosts may write them. Dialects that the library accepts it must read as the reference does,
-//! however the text is cut. `ASIDE_SEED` sets the seed, which a failure shows; `ASIDE_MADE` is the number of dialects.
+//! Makes random dialects, as hosts may write them. With each dialect that the library accepts, it must read texts as the reference
+//! does, however they are cut. `ASIDE_SEED` sets the seed, which a failure prints. `ASIDE_MADE` is the number of dialects.
 
 use aside::{Channel, Dialect, Scanner, ScannerOptions, Start};
 use samples::{Random, Texts, made};
@@ -65,7 +65,8 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                     let difference = support::difference(&wanted, &reference::joined_with_calls(&got));
                     assert_eq!(difference, None, "calls from {start}: {tokens:?}\n{}", shown());
                 }
-                // Without this key, a closer that the host has removed gives way to another marker.
+                // The host's option to remove closers is compared only if the dialect has this key. Without it, another marker may
+                // count in place of such a closer.
                 if pair.reference.extra_close.as_deref() == Some("drop") {
                     for (stray_close, stray) in support::STRAYS {
                         let wanted = reference::read_with_stray(&pair.reference, &text, Some(start), stray);
@@ -89,7 +90,7 @@ fn made_dialects_are_read_as_the_reference_reads_them() {
                 assert_eq!(support::difference(&wanted, &events), None, "from {start}: {}", shown());
                 assert_eq!(thoughts, reference::thoughts(&pair.reference, &wanted), "from {start}: {}", shown());
             }
-            // Text that opens a span without an opener is not a marker.
+            // If a dialect has spans without openers, text may open a span without a marker, so escaping is not checked.
             let is_bare = pair.reference.spans.iter().any(|span| span.bare);
             let Some(safe) = pair.library.escape(&text).ok().filter(|_| !is_bare) else { continue };
             for start in [Start::Channel(Channel::Content), Start::Header] {

@@ -1,8 +1,8 @@
-//! The Rust code of pages that show a few lines of a program: it is repeated here, and runs.
+//! The Rust code of pages that show only some lines of a program. It is repeated and run here.
 
 use std::error::Error;
 
-/// Checks that this file has the Rust code of a page, line by line.
+/// Checks that this file contains the Rust code of a page, line by line.
 fn is_shown(page: &str) {
     let mut own = include_str!("manual.rs").lines().map(str::trim);
     let (_, code) = page.split_once("```rust\n").unwrap();
@@ -52,5 +52,35 @@ fn streams() -> Result<(), Box<dyn Error>> {
     let mut is_over = false;
     scanner.feed("word ".repeat(1000), |event| is_over |= event.kind == aside::Kind::Budget)?;
     assert!(is_over);
+    Ok(())
+}
+
+#[test]
+fn tool_calls() -> Result<(), Box<dyn Error>> {
+    is_shown(include_str!("../docs/tool-calls.md"));
+    use aside::answer::{Answer, Options, Part, Tools};
+    use aside::{Dialect, EndReason};
+
+    let request_tools = r#"[{"type": "function", "function": {"name": "get_time"}}]"#;
+    let chunks =
+        ["<think>\nhm\n</think>\n\nYes.\n<tool_call>{\"name\": \"get_time\", ", "\"arguments\": {}}</tool_call>"];
+    let (mut thinking, mut content, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+
+    let tools = Tools::read(request_tools)?;
+    let mut answer = Answer::new(&Dialect::find("qwen3")?, &Options::new().tools(tools))?;
+    let mut take = |part: Part<'_>| match part {
+        Part::Thinking(text) => thinking.extend_from_slice(text),
+        Part::Content(text) => content.extend_from_slice(text),
+        Part::Call { name, .. } => calls.push((name.to_owned(), String::new(), false)),
+        Part::Arguments { index, json } => calls[index as usize].1 += json,
+        Part::CallEnd { index, is_whole, .. } => calls[index as usize].2 = is_whole,
+        _ => {}
+    };
+    for chunk in chunks {
+        answer.feed(chunk, &mut take)?;
+    }
+    answer.finish(EndReason::Ended, &mut take)?;
+    assert_eq!([thinking, content], [b"hm".to_vec(), b"Yes.".to_vec()]);
+    assert_eq!(calls, [("get_time".to_owned(), "{}".to_owned(), true)]);
     Ok(())
 }

@@ -1,8 +1,9 @@
-//! Finds dialects by the names of models: of hubs, registries and interfaces, and of files. Some names must find nothing.
+//! Finds dialects by model names from hubs, registries and interfaces, and by names of files. For some names, no dialect may be
+//! found.
 
 use aside::{Channel, Dialect, Start, UnknownModel};
 
-/// A dialect and names of models that write it.
+/// A dialect, and names of models that write it.
 const KNOWN: &[(&str, &[&str])] = &[
     ("apertus", &["swiss-ai/Apertus-8B-Instruct-2509", "unsloth/Apertus-70B-Instruct-2509-GGUF"]),
     ("apriel", &["ServiceNow-AI/Apriel-1.5-15b-Thinker", "ServiceNow-AI/Apriel-Nemotron-15b-Thinker"]),
@@ -305,7 +306,7 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("solar", &["upstage/solar-pro-3", "solar-pro3"]),
 ];
 
-/// Models that write calls and no thinking: the dialect of the calls, and names of models.
+/// Models that write calls but no thinking: the dialect of the calls, and the models' names.
 const CALLS_ALONE: &[(&str, &[&str])] = &[
     ("command-r-plus", &["CohereForAI/c4ai-command-r-plus-08-2024", "command-r:35b"]),
     ("functionary-3.1", &["meetkai/functionary-small-v3.1"]),
@@ -333,7 +334,7 @@ const CALLS_ALONE: &[(&str, &[&str])] = &[
     ("xlam", &["Salesforce/Llama-xLAM-2-8b-fc-r", "Salesforce/xLAM-7b-r"]),
 ];
 
-/// Dialects that no model's name finds, and why.
+/// Dialects that no model's name finds, and the reasons.
 const WITHOUT_MODELS: &[(&str, &str)] = &[
     ("any", "it is for models that are not known"),
     ("fenced-thinking", "prompts ask for it, of any model"),
@@ -343,7 +344,7 @@ const WITHOUT_MODELS: &[(&str, &str)] = &[
     ("thought-stream", "prompts ask for it, of any model"),
 ];
 
-/// Models that write none of the dialects, and names of other things.
+/// Models that write no built-in dialect, and names of other things.
 const UNKNOWN: &[&str] = &[
     "",
     "/",
@@ -466,7 +467,7 @@ fn a_name_may_say_that_its_model_does_not_think() {
     assert_eq!(starts("kimi-k2.5-instant"), content);
     assert_eq!(starts("minimax-m2-her"), content);
     assert_eq!(starts("nvidia/Nemotron-3.5-Content-Safety"), content);
-    // Other words that begin so say nothing.
+    // Longer words with the same beginning have no meaning.
     assert_eq!(starts("qwen3.5-instantiated"), Start::Channel(Channel::Thinking));
 }
 
@@ -483,7 +484,7 @@ fn long_and_odd_names_are_unknown() {
     for name in ["-".repeat(1 << 20), "qwen3-".repeat(1 << 18), "a/".repeat(1 << 19), "\u{1f9e0}".into(), "\0".into()] {
         assert!(Dialect::find_for_model(&name).is_err());
     }
-    // As long as a name may be, and nearly fitting everywhere.
+    // The longest allowed name, which nearly matches at every place.
     let near = "qwen3-".repeat(170);
     assert_eq!(Dialect::find_for_model(&near).unwrap().name(), "qwen3");
 }

@@ -1,20 +1,20 @@
-//! Checks that no model has special code: no dialect's name or alias may occur in the code of `src/`. Comments may name
-//! one, as the examples in the documentation do.
+//! Checks that no model has special code: the code of `src/` must not contain the name or an alias of a dialect. Comments may, as
+//! the examples in the documentation do.
 
 use std::path::{Path, PathBuf};
 
-/// Names that are words of the language, or of the code's subject. They count only as a whole string.
+/// Names that are ordinary words or words of the code's subject. They are only found as a whole string.
 const ORDINARY: [&str; 3] = ["any", "dots", "think"];
 
-/// Names that are members of an API or words of a prompt too, and the file that reads such a one.
+/// Names that are also members of an API or words of a prompt, and the file that uses them so.
 const MEMBERS: [(&str, &str); 2] = [("sse/gate.rs", "think"), ("draft/texts.rs", "think")];
 
-/// Returns the names that the code contains: as a word of an identifier or a string, in any case.
+/// Returns the names that the code contains as a word of an identifier or of a string, in any case.
 fn named<'a>(source: &str, names: &'a [String]) -> Vec<(usize, &'a str)> {
     let mut found = Vec::new();
     for (number, line) in source.lines().enumerate() {
         let code = match line.find("//") {
-            // Not the two slashes of an address in a string.
+            // The two slashes of an address in a string do not begin a comment.
             Some(at) if at == 0 || line.as_bytes()[at - 1].is_ascii_whitespace() => &line[..at],
             _ => line,
         };
@@ -29,8 +29,8 @@ fn named<'a>(source: &str, names: &'a [String]) -> Vec<(usize, &'a str)> {
     found
 }
 
-/// Returns the words of code in lower case: text between other bytes than letters, digits, `-` and `.`, whole and in the parts
-/// of its camel case.
+/// Returns the words of code in lower case. A word consists of letters, digits, `-` and `.`. The parts of camel case are returned
+/// too.
 fn words(code: &str) -> Vec<String> {
     let mut words = Vec::new();
     for word in code.split(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c)) {

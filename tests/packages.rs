@@ -1,5 +1,5 @@
-//! Checks the published packages: one version for all, a changelog that has it, and a crate with everything that it needs to
-//! build and no more.
+//! Checks the published packages: all have the same version, the changelog contains it, and the crate has all files for its build
+//! and no others.
 
 use std::fs;
 use std::process::Command;
@@ -41,7 +41,7 @@ fn every_package_has_the_same_version() {
     }
 }
 
-/// Checks that packages that are fetched as a folder of the repository have the licences.
+/// Checks that each folder that is a package by itself has the licences.
 #[test]
 fn every_folder_that_is_a_package_has_the_licences() {
     for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
@@ -113,7 +113,7 @@ fn the_crate_has_what_it_needs_and_no_more() {
     let strangers: Vec<&&str> =
         files.iter().filter(|file| !folders.iter().any(|folder| file.starts_with(folder))).collect();
     assert!(strangers.is_empty(), "{strangers:?}");
-    // All files that the build embeds.
+    // The crate must have all files that the build embeds.
     for folder in ["dialects", "filters"] {
         for entry in fs::read_dir(format!("{ROOT}/{folder}")).unwrap() {
             let file = format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap());

@@ -1,17 +1,18 @@
-//! A host may stop a call after any event and never feed the rest of its chunk: it cancels a stream, or closes it by force.
-//! Every pause of every example, whatever the host does after it.
+//! A host may stop a call after any event and never feed the rest of the chunk, because it cancels the stream or closes it by
+//! force. This test pauses at every event of every example, with every action of the host after the pause.
 //!
-//! Properties after a pause, where `P` are the bytes that were consumed:
+//! After a pause, these properties must hold, where `P` is the consumed text:
 //!
-//! - The reported events, with those that a call without bytes adds, are a prefix of the events of the whole text, and include
-//!   at least those of `P` fed alone. There may be more: bytes after `P` may have decided that an opener counts, or that a `<`
-//!   is text. That cannot be taken back.
-//! - Where it is the same (six pauses of seven), the scanner is in the state that `P` leads to: whatever the host does next,
-//!   the events, the counts and the held bytes are those of a scanner that was fed `P` alone; at the end, those of the
-//!   reference.
-//! - If only text is added, it is the text that a flush after `P` releases. So after a flush both are in the same state.
-//! - In every case the events are the bytes, in order, and at the end each span and each call that was opened is closed.
-//! - The rest, where the host does feed it, brings the events of the whole text.
+//! - The reported events, with those that an empty feed adds, are a prefix of the events of the whole text, and include at least
+//!   the events of `P` fed alone. There may be more events, because the bytes after `P` may have decided that an opener counts or
+//!   that a `<` is text. Such a decision is final.
+//! - If there are no more events than those of `P` (after six of seven pauses), the scanner has the same state as after `P` alone.
+//!   Whatever the host does next, the events, the counts and the held bytes are those of a scanner that was fed only `P`, and at
+//!   the end those of the reference.
+//! - If the additional events are only text, it is the text that a flush after `P` releases. So after a flush, both scanners have
+//!   the same state.
+//! - In every case, the events have all bytes in order, and at the end every open span and call is closed.
+//! - If the host feeds the rest, it gets the remaining events of the whole text.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -29,7 +30,7 @@ struct Case<'a> {
     calls: bool,
     text: &'a [u8],
     tokens: Option<&'a [Token]>,
-    /// How much of the text comes with a call before the one that is stopped.
+    /// How many bytes of the text an earlier call gets, before the call that is stopped.
     before: usize,
 }
 
@@ -43,7 +44,7 @@ enum After<'a> {
     Feed(&'a [u8]),
 }
 
-/// Returns the tokens of a part of the text; of those that it cuts, the bytes inside.
+/// Returns the tokens of a part of the text. A token at an end of the part is cut to the bytes inside.
 fn part(tokens: &[Token], from: usize, to: usize) -> Vec<Token> {
     let of = |(at, token): (usize, &Token)| {
         let len = (at + token.len() as usize).min(to).saturating_sub(at.max(from)) as u32;
@@ -98,7 +99,7 @@ impl Case<'_> {
     }
 }
 
-/// Does the actions after the pause, and ends the stream.
+/// Performs the actions after the pause, and ends the stream.
 fn follow(scanner: &mut Scanner, after: After, events: &mut Vec<Event>) {
     let mut push = |event: aside::Event<'_>| events.push(support::owned(&event));
     match after {
@@ -115,7 +116,7 @@ fn counts(scanner: &Scanner) -> [aside::Counts; 4] {
     Channel::ALL.map(|channel| scanner.counts(channel))
 }
 
-/// Returns whether `events` are a beginning of `of`. The last one may be a beginning of the other.
+/// Returns whether `of` begins with `events`. The last of `events` may be the beginning of its counterpart.
 fn begins(events: &[Event], of: &[Event]) -> bool {
     let Some((last, before)) = events.split_last() else { return true };
     let Some(other) = of.get(before.len()) else { return false };
@@ -124,7 +125,7 @@ fn begins(events: &[Event], of: &[Event]) -> bool {
     is_beginning && before == &of[..before.len()] && (last == other || before.len() < of.len())
 }
 
-/// Fails unless the events of a whole stream are its bytes, in order, and each span and call is closed.
+/// Fails unless the events of a whole stream have all its bytes in order, and every span and call is closed.
 fn check_whole(events: &[Event], text: &[u8], shown: &dyn Fn() -> String) {
     let mut at = 0;
     let (mut spans, mut calls) = (0, 0);
@@ -147,9 +148,9 @@ fn check_whole(events: &[Event], text: &[u8], shown: &dyn Fn() -> String) {
 #[derive(Default)]
 struct Told {
     pauses: usize,
-    /// Those of them after which the scanner is in the state that the bytes alone lead to.
+    /// The pauses after which the scanner has the same state as after the consumed bytes alone.
     same: usize,
-    /// And those after which it is where a flush leads from there.
+    /// The pauses after which the scanner has the same state as after the consumed bytes and a flush.
     text: usize,
 }
 
@@ -166,7 +167,7 @@ fn check_pauses(case: &Case, others: &[&[u8]], told: &mut Told) {
         let shown = || format!("{}\nstopped after event {most}, {end} bytes are consumed", case.shown());
         assert_eq!(paused.offset() as usize, end, "{}", shown());
 
-        // A call without bytes reports the due events.
+        // An empty feed reports the pending events.
         let (mut due, mut all) = (paused.clone(), events.clone());
         due.feed(b"", |event| all.push(support::owned(&event))).unwrap();
         let (mut alone, mut wanted) = (case.scanner(), Vec::new());
@@ -212,7 +213,7 @@ fn check_pauses(case: &Case, others: &[&[u8]], told: &mut Told) {
                     assert!(difference.is_none(), "{}: {}", shown(), difference.unwrap());
                 }
             }
-            // A new stream knows nothing of the one before.
+            // Nothing of the earlier stream may remain in a new one.
             assert_eq!((next.offset(), next.held()), (0, &b""[..]), "{}", shown());
             if matches!(after, After::Finish) {
                 check_next(case, &mut next, &whole, &shown);
@@ -268,7 +269,7 @@ fn a_pause_may_be_the_end_of_a_chunk() {
 
 // ------------------------------------------------------------------------------------------------------ through C
 
-/// The events that a callback receives, and after how many it stops.
+/// The events that a callback receives, and the number after which it stops.
 struct Heard {
     events: Vec<Event>,
     patience: usize,
@@ -320,8 +321,8 @@ unsafe extern "C" fn hear(user: *mut c_void, record: *const c::Event, bytes: *co
     i32::from(heard.patience == 0)
 }
 
-/// Feeds a text until it has reported `most` events, by a callback that stops or to an array that is full. Returns how much of
-/// it is consumed.
+/// Feeds a text until it has reported `most` events, with a callback that stops then or an array that is full then. Returns how
+/// many bytes are consumed.
 fn feed_some(scanner: c::Handle, text: &[u8], most: usize, is_array: bool, heard: &mut Heard) -> usize {
     if !is_array {
         heard.patience = most;
@@ -347,8 +348,8 @@ fn feed_some(scanner: c::Handle, text: &[u8], most: usize, is_array: bool, heard
     array.consumed
 }
 
-/// Returns the events of a scanner of C's that is stopped after `most` events: with the due events, and then to the end, each
-/// after the function of that name.
+/// Stops a C scanner after `most` events. Returns the number of consumed bytes, and all events for each of three next calls: an
+/// empty feed, a finish, and a flush before the finish.
 fn stopped_in_c(case: &Case, dialect: c::Handle, most: usize, is_array: bool) -> Option<(usize, [Vec<Event>; 3])> {
     let starts = ["content", "thinking", "narration", "tool", "header"];
     let start = case.start.map_or(0, |start| 1 + starts.iter().position(|name| *name == start).unwrap() as u32);

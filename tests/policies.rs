@@ -1,8 +1,6 @@
-//! The policies of hosts for calls: the part of a call that is sent before it is whole, calls of other tools, their number, the
-//! effect of the text's end, mended arguments, and calls without markers. In each format, in streams and in bodies, whatever
-//! the cut: nothing is lost but what was to be dropped, and the finish reason is that of a call only if one was sent.
-
-use std::sync::Arc;
+//! Tests a host's policies for calls: how much of a call is sent before it is whole, calls of other tools, the number of calls, the
+//! effect of the text's end, mended arguments, and calls without markers. In each format, in streams at every cut and in bodies,
+//! nothing may be lost except what the policy drops, and the finish reason must be that of a call only if a call was sent.
 
 use aside::call_writer::{CallWriter, ImpliedEnd, NotWhole, Tools, UnknownTool};
 use aside::sse::{Options, Rewriter};
@@ -21,11 +19,11 @@ const UNKNOWN: &str = r#"<tool_call>{"name": "no", "arguments": {"x": 1}}</tool_
 const CUT: &str = r#"<tool_call>{"name": "f", "arguments": {"x": 1"#;
 const BROKEN: &str = r#"<tool_call>{"name": "f", "arguments": {"x": True}}</tool_call>"#;
 const TWO: &str = r#"<tool_call>{"name": "f", "arguments": {"x": 1}}</tool_call><tool_call>{"name": "g", "arguments": {}}</tool_call>"#;
-/// Its last two markers are missing.
+/// The last two markers of this call are missing.
 const NO_END: &str = "<tool_call>\n<function=f>\n<parameter=x>\n1\n</parameter>\n";
 
 fn wanting() -> Options {
-    Options::new().calls(true).tools(Arc::new(Tools::read(TOOLS).unwrap()))
+    Options::new().calls(true).tools(Tools::read(TOOLS).unwrap())
 }
 
 fn rewritten(dialect: &str, options: &Options, input: &str, len: usize) -> String {
@@ -69,7 +67,7 @@ enum Format {
 impl Format {
     const ALL: [Format; 4] = [Format::Chat, Format::Ollama, Format::Messages, Format::Responses];
 
-    /// Returns the finish reason of an answer that ended by itself, and of one with a call.
+    /// Returns the finish reasons of an answer without a call and of an answer with one.
     fn reasons(self) -> [&'static str; 2] {
         match self {
             Format::Chat => ["stop", "tool_calls"],
@@ -293,7 +291,7 @@ fn of_response(response: &Value) -> Said {
     said
 }
 
-/// Arguments without blanks: a format that has objects, and not texts of them, may write them otherwise.
+/// Removes the blanks from arguments. Formats that write arguments as objects, not as strings, may use other blanks.
 fn plain(mut said: Said) -> Said {
     for (_, arguments) in &mut said.calls {
         if let Ok(value) = serde_json::from_str::<Value>(arguments) {
@@ -303,7 +301,7 @@ fn plain(mut said: Said) -> Said {
     said
 }
 
-/// Returns the views that clients have of a text as a body, and as a stream, however it is cut.
+/// Returns what clients receive for a text as a body and as a stream, checked to be the same at every cut.
 fn both(format: Format, options: &Options, text: &str) -> [Said; 2] {
     let body = plain(format.read_body(&rewritten("qwen3", options, &format.body(text), usize::MAX)));
     let mut streams = [1, 3, usize::MAX].into_iter().map(|len| {
@@ -325,7 +323,7 @@ fn a_call_that_is_not_whole_is_told_or_is_text() {
             let options = wanting().not_whole(not_whole);
             for text in [CUT, BROKEN] {
                 let [body, stream] = both(format, &options, text);
-                // Bodies have whole calls only, and so has Ollama's format.
+                // Bodies and Ollama's format have only whole calls.
                 assert_eq!(body, said(text, &[], stop), "{format:?} {not_whole:?}");
                 if not_whole != NotWhole::Tell || format == Format::Ollama {
                     assert_eq!(stream, said(text, &[], stop), "{format:?} {not_whole:?}");
@@ -339,7 +337,7 @@ fn a_call_that_is_not_whole_is_told_or_is_text() {
             }
         }
     }
-    // As far as it went.
+    // The call is sent up to the place where the text ends.
     let [_, stream] = both(Format::Chat, &wanting(), CUT);
     assert_eq!(stream, said("", &[("f", r#"{"x": 1"#)], "stop"));
 }
@@ -356,7 +354,7 @@ fn what_is_longer_than_may_be_held_is_text_or_leaves_as_it_comes() {
     let cut = &long[..450];
     let [_, stream] = both(Format::Chat, &options.clone().not_whole(NotWhole::Text), cut);
     assert_eq!(stream, said("", &[("g", &cut[cut.find("{\"x\"").unwrap()..])], "stop"));
-    // A short one is held in both.
+    // A short call is held with either policy.
     for not_whole in [NotWhole::Hold, NotWhole::Text] {
         let [_, stream] = both(Format::Chat, &options.clone().not_whole(not_whole), &long[..200]);
         assert_eq!(stream, said(&long[..200], &[], "stop"));
@@ -394,12 +392,12 @@ fn a_call_of_another_tool_is_text_or_gone_or_told() {
             let calls = if unknown_tool == UnknownTool::Tell { [no, F].concat() } else { F.to_vec() };
             let wanted = said(&format!("Now.{}", alone.content), &calls, called);
             assert_eq!([&body, &stream], [&wanted, &wanted], "{format:?} {unknown_tool:?}");
-            // With an empty list, all tools are unknown.
-            let none = options.tools(Arc::new(Tools::read("[]").unwrap()));
+            // With an empty list of tools, all tools are unknown.
+            let none = options.tools(Tools::read("[]").unwrap());
             let [body, stream] = both(format, &none, UNKNOWN);
             assert_eq!([&body, &stream], [&alone, &alone], "{format:?} {unknown_tool:?}");
         }
-        // Only the call is dropped, as far as it is one, and text around it stays.
+        // Only the text that belongs to the call is dropped, and the text around it stays.
         let options = wanting().unknown_tool(UnknownTool::Drop);
         let [body, stream] = both(format, &options, &UNKNOWN.replace("1}}", "1}] and"));
         let wanted = said("] and", &[], stop);
@@ -420,7 +418,7 @@ fn so_many_calls_are_told_and_later_ones_are_text() {
             let [body, stream] = both(format, &wanting().max_calls(most), TWO);
             assert_eq!([&body, &stream], [&both_told, &both_told], "{format:?}");
         }
-        // A call that was not emitted counts for nothing.
+        // A call that was not sent does not count for the limit.
         let [body, stream] =
             both(format, &wanting().max_calls(1).not_whole(NotWhole::Hold), &format!("{BROKEN}{WHOLE}"));
         let wanted = said(BROKEN, F, called);
@@ -435,7 +433,7 @@ fn the_end_of_an_answer_ends_a_call_between_two_values() {
         let [body, stream] = both(format, &wanting(), NO_END);
         let whole = said("", F, called);
         assert_eq!(body, whole, "{format:?}");
-        // In these two, the text of a stream ends before the reason comes.
+        // In these two formats, the text of a stream ends before its finish reason arrives.
         if matches!(format, Format::Chat | Format::Ollama) {
             assert_eq!(stream, whole, "{format:?}");
         }
@@ -443,7 +441,7 @@ fn the_end_of_an_answer_ends_a_call_between_two_values() {
         let [body, stream] = both(format, &off, NO_END);
         let text = said(NO_END, &[], stop);
         assert_eq!([&body, &stream], [&text, &text], "{format:?}");
-        // Inside of a value, before the first one, in JSON, and in a marker, it ends nothing.
+        // The text's end does not complete a call inside a value, before the first value, in JSON or inside a marker.
         let inside = &NO_END[..NO_END.len() - 4];
         let before = "<tool_call>\n<function=f>\n";
         let marker = format!("{NO_END}</func");
@@ -453,7 +451,7 @@ fn the_end_of_an_answer_ends_a_call_between_two_values() {
             assert_eq!([&body, &stream], [&wanted, &wanted], "{format:?}: {text}");
         }
     }
-    // Nor does an end by a limit.
+    // An end by a limit does not complete a call either.
     let length = |text: &str| text.replace("\"stop\"", "\"length\"");
     let body = rewritten("qwen3", &wanting(), &length(&Format::Chat.body(NO_END)), 7);
     assert_eq!(Format::Chat.read_body(&body), said(NO_END, &[], "length"));
@@ -461,10 +459,10 @@ fn the_end_of_an_answer_ends_a_call_between_two_values() {
     assert_eq!(Format::Chat.read_stream(&stream), said("", &[("f", r#"{"x":1"#)], "length"));
 }
 
-/// A call of a writer: its name, its arguments, and whether it is whole, with its cause and whether it was repaired.
+/// A call of a call writer: its name, its arguments, and for its end whether it is whole, the cause, and whether it was repaired.
 type Written = (String, String, Option<(bool, Cause, bool)>);
 
-/// Returns the calls that a writer emits of a text.
+/// Returns the calls that a call writer writes for a text.
 fn written(options: call_writer::Options, text: &str, reason: EndReason) -> Vec<Written> {
     let dialect = Dialect::find("qwen3").unwrap();
     let run = |len: usize| {
@@ -498,7 +496,7 @@ fn written(options: call_writer::Options, text: &str, reason: EndReason) -> Vec<
 }
 
 fn writing() -> call_writer::Options {
-    call_writer::Options::new().tools(Arc::new(Tools::read(TOOLS).unwrap()))
+    call_writer::Options::new().tools(Tools::read(TOOLS).unwrap())
 }
 
 #[test]
@@ -556,7 +554,7 @@ fn arguments_are_mended_where_nothing_has_to_be_guessed() {
     let tag = |key: &str, value: &str| {
         format!("<tool_call>\n<function=f>\n<parameter={key}>\n{value}\n</parameter>\n</function>\n</tool_call>")
     };
-    // Arguments that are mended, and the result.
+    // Arguments that are mended, and the results.
     let cases = [
         (json(r#"{"text": "C:\Dev\_x \é"}"#), r#"{"text": "C:\\Dev\\_x \\é"}"#),
         (json("{\"text\": \"a\\\nb\"}"), r#"{"text": "a\\\nb"}"#),
@@ -571,13 +569,13 @@ fn arguments_are_mended_where_nothing_has_to_be_guessed() {
         let calls = written(writing().repair_arguments(true), text, EndReason::Ended);
         let end = Some((true, Cause::Marker, true));
         assert_eq!(calls, [("f".to_owned(), (*wanted).to_owned(), end)], "{text}");
-        // Without the option it is not.
+        // Without the option, the call is not mended.
         let calls = written(writing(), text, EndReason::Ended);
         assert_ne!((&*calls[0].1, calls[0].2.unwrap().2), (*wanted, true), "{text}");
-        // A host that does not want incomplete calls does not want mended ones either.
+        // A host that does not want incomplete calls does not get mended ones either.
         assert_eq!(written(writing().repair_arguments(true).not_whole(NotWhole::Hold), text, EndReason::Ended), []);
     }
-    // Arguments that stay, with the option and without it.
+    // Arguments that stay the same with and without the option.
     let same = [
         json(r#"{"text": "[1]", "x": 1}"#),
         json(r#"{"list": "not a list"}"#),
@@ -600,11 +598,11 @@ fn arguments_are_mended_where_nothing_has_to_be_guessed() {
         assert_eq!(mended, written(writing(), text, EndReason::Ended), "{text}");
         assert!(mended.iter().all(|call| !call.2.unwrap().2), "{text}");
     }
-    // A string that is longer than may be held stays.
+    // A string that is longer than the limit for held bytes stays.
     let (text, _) = &cases[2];
     let calls = written(writing().repair_arguments(true).max_held(9), text, EndReason::Ended);
     assert_eq!(calls[0].1, r#"{"list": "[1, \"a\"]", "x": 1}"#);
-    // Through the rewriter too.
+    // The same with the rewriter.
     for format in Format::ALL {
         let [_, called] = format.reasons();
         let [body, stream] = both(format, &wanting().repair_arguments(true), &json(r#"{"list": "[1]"}"#));
@@ -640,7 +638,7 @@ fn a_grammar_makes_calls_without_markers() {
         let [body, stream] = both(format, &named, "No.");
         assert_eq!([&body, &stream], [&said("No.", &[], stop), &said("No.", &[], stop)], "{format:?}");
     }
-    // A rewriter that serves another request next.
+    // The same rewriter serves another request next.
     let mut rewriter = Rewriter::new(&Dialect::find("qwen3").unwrap(), &wanting()).unwrap();
     for (start, wanted) in
         [(Some(Start::Calls), said("", &[F[0], ("g", "{}")], "tool_calls")), (None, said(list, &[], "stop"))]
@@ -651,7 +649,7 @@ fn a_grammar_makes_calls_without_markers() {
         rewriter.finish(&mut out).unwrap();
         assert_eq!(plain(Format::Chat.read_body(&String::from_utf8(out).unwrap())), wanted);
     }
-    // Calls that are not wanted are text, and no scanner starts so.
+    // If calls are not wanted, they are text, and a scanner cannot be made with this start.
     let [body, stream] = both(Format::Chat, &Options::new().start(Start::Calls), list);
     assert_eq!([&body, &stream], [&said(list, &[], "stop"), &said(list, &[], "stop")]);
     let dialect = Dialect::find("qwen3").unwrap();
@@ -666,7 +664,7 @@ fn a_grammar_makes_calls_without_markers() {
     assert_eq!("calls".parse(), Ok(Start::Calls));
 }
 
-/// Completions have no calls: they stay text, whatever a host asks of them.
+/// Checks that in completions, calls always stay text, for all options of the host.
 #[test]
 fn completions_have_no_calls() {
     let options = wanting().not_whole(NotWhole::Hold).unknown_tool(UnknownTool::Drop).max_calls(1);

@@ -1,5 +1,5 @@
-//! Reads streams that follow a rendered prompt: where they start must be found, and it must not matter which part of a
-//! turn the prompt wrote.
+//! Reads streams that follow a rendered prompt: their start must be found, and the result must be the same whichever part of the
+//! turn is in the prompt.
 
 use aside::{Channel, Counts, Dialect, Error, Kind, Scanner, ScannerOptions, Start};
 use reference::{Event, What};
@@ -17,7 +17,8 @@ fn check(pair: &Pair, prompt: &[u8], text: &[u8]) {
     let wanted = reference::read_behind(&pair.reference, prompt, text);
     let got = run(pair, prompt, &[text]);
     let name = &pair.reference.name;
-    // No page says whether a closer that such a prompt has begun is one too many.
+    // These prompts are left out: they have closed the thinking and begin another closer. The documentation does not say whether
+    // that is an extra closer.
     let closers = pair.reference.spans.iter().filter(|span| span.channel == "thinking").flat_map(|span| {
         let names = span.tag.iter().flat_map(|tag| &tag.names).map(|name| format!("</{name}"));
         span.close.iter().cloned().chain(names).chain(span.tag.iter().map(|_| "</".to_string()))
@@ -29,8 +30,9 @@ fn check(pair: &Pair, prompt: &[u8], text: &[u8]) {
         return;
     }
     let about = || format!("{name}: \"{}\" | \"{}\"", prompt.escape_ascii(), text.escape_ascii());
-    // The events of these may be decided by the text that follows: a header breaks off, a fence's info becomes a word, a
-    // tag's quote is not closed and a tag inside it counts, a tool opener comes before no call.
+    // In these dialects, text in the stream may decide about markers in the prompt: a header may break off, the text after a fence
+    // may become another word, a quote in a tag may not be closed and a tag inside it counts, and an opener may precede no call. So
+    // only the texts of the channels are compared.
     let looks_ahead = pair.has_calls()
         || pair.reference.header.is_some()
         || pair
@@ -65,7 +67,7 @@ fn has_closed(pair: &Pair, prompt: &[u8]) -> bool {
     events.iter().any(closes)
 }
 
-/// Returns whole turns to cut: the examples of a dialect, those that start inside a span after its openers.
+/// Returns whole turns to cut: the examples of a dialect. If an example starts inside a span, an opener of the span precedes it.
 fn turns(pair: &Pair) -> Vec<Vec<u8>> {
     let file = &pair.reference;
     let mut turns = Vec::new();
@@ -87,11 +89,11 @@ fn it_does_not_matter_where_the_prompt_ends() {
     for pair in Pair::all() {
         let turn = pair.reference.turns.first().cloned().unwrap_or_default();
         for text in turns(&pair) {
-            // A text that holds a turn marker would be cut there, which is tested below.
+            // A text with a turn marker would be cut there, which is tested below.
             if pair.reference.turns.iter().any(|turn| text.windows(turn.len()).any(|part| part == turn.as_bytes())) {
                 continue;
             }
-            // Without a turn marker, an empty prompt says nothing.
+            // In a dialect without turn markers, an empty prompt has no information.
             for at in usize::from(turn.is_empty())..text.len() {
                 check(&pair, &[turn.as_bytes(), &text[..at]].concat(), &text[at..]);
             }
@@ -99,7 +101,7 @@ fn it_does_not_matter_where_the_prompt_ends() {
     }
 }
 
-/// Checks the same with texts that nobody writes: markers cut, doubled and nested.
+/// Checks the same with texts that no model writes: with cut, doubled and nested markers.
 #[test]
 fn it_does_not_matter_for_random_texts() {
     let mut random = Random::announced("prompts");
@@ -157,7 +159,7 @@ fn every_family_reads_its_prompts() {
     }
 }
 
-/// Checks the real ends of the families' prompts, from the models' own papers and templates.
+/// Checks the real ends of each family's prompts, from the models' own papers and templates.
 #[test]
 fn known_prompts() {
     let content = Start::Channel(Channel::Content);
@@ -319,7 +321,7 @@ fn it_is_said_before_the_first_byte_and_for_one_stream() {
     assert_eq!(scanner.start_from_prompt(b"x"), Err(Error::FinishPending));
 }
 
-/// Checks that a prompt that ends inside a span, a marker or a character has no separate event.
+/// Checks that an empty stream has no events after a prompt that ends inside a span, a marker or a character.
 #[test]
 fn a_stream_without_a_byte_has_no_events() {
     for pair in Pair::all() {
@@ -349,7 +351,7 @@ fn a_thought_goes_on_from_the_prompt() {
     assert_eq!((thought.confidence, thought.offset), (Some(0.9), 0));
 }
 
-/// Checks that a prompt that ends with an opener that counts only before a call does not decide it.
+/// Checks a prompt that ends with an opener: the span is open, unless the opener counts only before a call.
 #[test]
 fn an_opener_at_the_end_of_the_prompt_is_open_where_it_counts_by_itself() {
     let span = r#"channel = "tool", open = ["<call>"], close = ["</call>"]"#;
@@ -397,7 +399,7 @@ fn the_prompt_is_not_counted() {
     assert_eq!(scanner.counts(Channel::Content).bytes, 5);
 }
 
-/// Checks that a closer in the prompt that only the stream's first byte decides does not affect the stream.
+/// Checks that a closer in the prompt does not affect the stream, even if only the stream's first byte decides that it is a closer.
 #[test]
 fn what_the_prompt_reclassifies_is_none_of_the_stream() {
     let tag = r#"{ channel = "thinking", tag = { names = ["think"], attributes = 100 } }"#;
@@ -412,7 +414,8 @@ fn what_the_prompt_reclassifies_is_none_of_the_stream() {
     }
 }
 
-/// Checks that a flush before the first byte releases nothing: the held bytes belong to the prompt, wherever in a call it ends.
+/// Checks that a flush before the first byte releases nothing, wherever in a call the prompt ends, because the held bytes belong to
+/// the prompt.
 #[test]
 fn a_flush_before_the_first_byte_has_no_events() {
     let dialect = Dialect::find("qwen3").unwrap();
@@ -428,8 +431,8 @@ fn a_flush_before_the_first_byte_has_no_events() {
     }
 }
 
-/// Checks that calls are numbered in the stream: one that the prompt has begun is the first, and those that end in it have no
-/// number.
+/// Checks that only the stream's calls are numbered: a call that begins in the prompt and ends in the stream is the first, and
+/// calls that end in the prompt have no number.
 #[test]
 fn calls_that_end_in_the_prompt_have_no_number() {
     let dialect = Dialect::find("qwen3").unwrap();

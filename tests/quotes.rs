@@ -1,10 +1,8 @@
-//! Quotes are text: calls that a model only quotes, in prose, in answers that are JSON, in messages to the user, in thinking that
-//! continues, and in calls that break. Each text is an answer of a server; a client gets the thinking, the content and the calls,
-//! the same as a body and as a stream, however it is cut.
+//! Checks that quoted calls are text: in prose, in JSON answers, in messages to the user, in thinking that continues, and in calls
+//! that break. Each text is a server's answer. A client must receive the same thinking, content and calls from a body and from a
+//! stream, however it is cut.
 
-use std::sync::Arc;
-
-use aside::call_writer::{NotWhole, Tools};
+use aside::answer::{NotWhole, Tools};
 use aside::sse::Options;
 use aside::{CallsInThinking, Dialect};
 use serde_json::json;
@@ -15,18 +13,18 @@ use support::{Pair, calls};
 /// A dialect, a text, its thinking and content, and its calls: names and arguments.
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str, &'a [(&'a str, &'a str)]);
 
-/// The tools of every request: all that the texts call or quote.
+/// The tools of every request: all tools that the texts call or quote.
 const TOOLS: &str = r#"[{"name": "f"}, {"name": "g"}, {"name": "rm"}, {"name": "write"}, {"name": "read"}]"#;
 
 fn options() -> Options {
-    Options::new().calls(true).tools(Arc::new(Tools::read(TOOLS).unwrap()))
+    Options::new().calls(true).tools(Tools::read(TOOLS).unwrap())
 }
 
 fn said(dialect: &Dialect, options: &Options, input: &str) -> Said {
     client(&rewrite(dialect, options, [input])).remove(&0).unwrap_or_default()
 }
 
-/// Returns what a client gets of a text in a stream, which is the same however the server cuts it.
+/// Returns what a client receives for a text in a stream, checked to be the same however the server cuts the text.
 fn streamed(dialect: &Dialect, options: &Options, text: &str) -> Said {
     let chunk = |delta: serde_json::Value, finish: serde_json::Value| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
@@ -45,14 +43,14 @@ fn streamed(dialect: &Dialect, options: &Options, text: &str) -> Said {
     whole
 }
 
-/// Returns what a client gets of a text in a body.
+/// Returns what a client receives for a text in a body.
 fn of_body(dialect: &Dialect, options: &Options, text: &str) -> Said {
     let message = json!({"role": "assistant", "content": text});
     let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
     said(dialect, options, &json!({"id": "chatcmpl-1", "choices": [choice]}).to_string())
 }
 
-/// Returns the same of a text that is also a body.
+/// Returns what a client receives for a text, checked to be the same in a stream and in a body.
 fn told(dialect: &Dialect, options: &Options, text: &str) -> Said {
     let whole = streamed(dialect, options, text);
     assert_eq!(of_body(dialect, options, text), whole, "as a body: {text}");
@@ -71,7 +69,7 @@ fn check(rows: &[Row<'_>]) {
     assert!(wrong.is_empty(), "{} of {} are not right:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
-/// Returns a row of a text that is all content.
+/// Returns the row for a text that is content only.
 fn text<'a>(dialect: &'a str, text: &'a str) -> Row<'a> {
     (dialect, text, "", text, &[])
 }
@@ -87,7 +85,7 @@ const BLOCK: &str = concat!(
 /// Returns the calls of a text, each with its name, its arguments, and whether it was repaired.
 fn calls_of(dialect: &str, tools: Option<&str>, text: &str) -> Vec<(String, String, bool)> {
     let pair = Pair::find(dialect);
-    let tools = tools.map(|tools| Arc::new(Tools::read(tools).unwrap()));
+    let tools = tools.map(|tools| Tools::read(tools).unwrap());
     let whole = calls::calls(&pair, None, tools.as_ref(), &[text.as_bytes()]);
     for at in 1..text.len() {
         let (before, after) = text.as_bytes().split_at(at);
@@ -109,7 +107,7 @@ fn a_key_in_a_value_is_text() {
     };
     let with = |content: &str| call(&format!(r#"{{"path":"notes.md","content":"{content}"}}"#), false);
     for tools in [Some(WRITE), None] {
-        // The key that the call has, in a line and at its beginning.
+        // A key that the call already has, inside a line and at its beginning.
         for quoted in ["<parameter=path>/home/u/.bashrc and more", "<parameter=mode>x"] {
             assert_eq!(
                 calls_of("qwen3", tools, &tags(&format!("The page says: {quoted}"))),
@@ -122,7 +120,7 @@ fn a_key_in_a_value_is_text() {
             with(r"The page says:\n<parameter=path>/home/u/.bashrc and more"),
             "{tools:?}"
         );
-        // Two tags around a key.
+        // A dialect whose keys are between two tags.
         let glm = |content: &str| {
             format!(
                 "</think><tool_call>write<arg_key>path</arg_key><arg_value>notes.md</arg_value><arg_key>content</arg_key><arg_value>{content}</arg_value></tool_call>"
@@ -132,9 +130,9 @@ fn a_key_in_a_value_is_text() {
             assert_eq!(calls_of("glm-4.7", tools, &glm(content)), with(content), "{tools:?}");
         }
     }
-    // A key that nobody knows, at the beginning of a line. Without a schema it may be one.
+    // A key that the schema does not have, at the beginning of a line. Without a schema, it might be a key.
     assert_eq!(calls_of("qwen3", Some(WRITE), &tags("a\n<parameter=foreign>b")), with(r"a\n<parameter=foreign>b"));
-    // A key that the call lacks and the schema has.
+    // A key that the schema has and the call does not have yet.
     assert_eq!(
         calls_of("qwen3", Some(WRITE), &tags("a\n<parameter=mode>\nb")),
         call(r#"{"path":"notes.md","content":"a","mode":"b"}"#, true)
@@ -154,7 +152,7 @@ fn a_call_in_a_call_that_breaks_is_text() {
             true,
         ),
         (
-            // An odd quote hides no later call.
+            // An unmatched quote must not hide a later call.
             "qwen3",
             "<tool_call>{\"name\": \"write\", \"arguments\": {\"text\": \"5\" nails\"}}</tool_call>\n<tool_call>{\"name\": \"read\", \"arguments\": {}}</tool_call>".into(),
             r#"{"text": "5""#,
@@ -202,7 +200,7 @@ fn a_call_in_a_call_that_breaks_is_text() {
     }
 }
 
-/// Checks that a call remains one.
+/// Checks that calls that are not quoted are reported.
 #[test]
 fn a_call_that_is_meant_is_told() {
     let compact = [("f", r#"{"x":1}"#)];
@@ -211,20 +209,20 @@ fn a_call_that_is_meant_is_told() {
     let hm = |rest: &str| format!("<think>I might call {F}{rest}");
     let g = F.replace("\"f\"", "\"g\"");
     check(&[
-        // The header says so.
+        // The header says that this is a call.
         ("muse", &format!(" to=muse_tool<|message|>{BLOCK}<|eot|>"), "", "", &compact),
-        // Alone on its line it is a call.
+        // If the text is alone on its line, it is a call.
         ("qwen3", &format!("So.\n{TAGS}"), "", "So.", &untyped),
         ("qwen3", TAGS, "", "", &untyped),
-        // A form that the family writes is one everywhere.
+        // A form that the family writes is a call everywhere.
         ("mistral", r#"Sure: [TOOL_CALLS]f[ARGS]{"x": 1}"#, "", "Sure:", &[CALL]),
         ("minicpm5", r#"Sure: <function name="f"><param name="x">1</param></function>"#, "", "Sure:", &compact),
         ("functionary-3.1", r#"Sure: <function=f>{"x": 1}</function>"#, "", "Sure:", &[CALL]),
         ("qwen3", &format!("Sure: {F}"), "", "Sure:", &[CALL]),
-        // The mode ends with the matching bracket, and strings end with their line.
+        // An answer in JSON ends with the matching bracket, and a string in it ends at the end of its line.
         ("qwen3", &format!("{{\"a\": \"}}\"}}\n{F}"), "", "{\"a\": \"}\"}", &[CALL]),
         ("qwen3", &format!("{{\"a\": \"5\" nails\"\n{F}"), "", "{\"a\": \"5\" nails\"", &[CALL]),
-        // They were calls: the thinking ends, or the text, or a turn.
+        // These are calls, because after them the thinking, the text or the turn ends.
         ("qwen3", &hm("</think>"), "I might call ", "", &[CALL]),
         ("qwen3", &hm(""), "I might call ", "", &[CALL]),
         ("qwen3", &hm("<|im_end|>"), "I might call ", "", &[CALL]),
@@ -241,7 +239,7 @@ fn a_call_in_a_message_to_the_user_is_text() {
         ("muse", &format!(" to=user<|message|>{BLOCK}"), "", BLOCK, &[]),
         ("muse", &format!(" to=user<|message|>So:\n{BLOCK}\n<|eot|>"), "", &format!("So:\n{BLOCK}\n"), &[]),
         ("muse", &format!(" to=self<|message|>Maybe {BLOCK}.<|eom|>"), &format!("Maybe {BLOCK}."), "", &[]),
-        // The message to the tool that follows is the call.
+        // The next message, which is addressed to a tool, is the call.
         ("muse", &format!(" to=user<|message|>Example: {BLOCK}{after}"), "", &format!("Example: {BLOCK}"), &compact),
         ("muse", &format!(" to=self<|message|>hm {BLOCK}{after}"), &format!("hm {BLOCK}"), "", &compact),
     ]);
@@ -284,7 +282,7 @@ fn a_call_in_thinking_that_goes_on_is_thinking() {
     check(&[
         ("qwen3", &hm(" but I am not sure</think>No."), &thought(" but I am not sure"), "No.", &[]),
         ("qwen3", &hm(&format!("\n{g} but no</think>No.")), &thought(&format!("\n{g} but no")), "No.", &[]),
-        // A rehearsal, and then the call.
+        // A call that the thinking only mentions, and then the real call.
         ("qwen3", &hm(&format!(" but not yet</think>Now.\n{F}")), &thought(" but not yet"), "Now.", &[CALL]),
     ]);
 }
@@ -300,7 +298,7 @@ fn a_call_in_thinking_is_told_at_once_where_the_host_says_so_or_too_much_waits()
         assert_eq!(said.calls[0][1..], ["f", r#"{"x": 1}"#]);
     }
     assert!(streamed(&qwen3, &options().max_held(F.len() + 1), &text).calls.is_empty());
-    // A body waits for its end in any case.
+    // In a body, the end is always awaited.
     let few = options().max_held(1);
     assert!(of_body(&qwen3, &few, &text).calls.is_empty());
     assert_eq!(of_body(&qwen3, &few, &format!("<think>hm{F}")).calls[0][1..], ["f", r#"{"x": 1}"#]);
@@ -322,11 +320,11 @@ fn a_key_that_is_there_twice_is_told_twice() {
     }
 }
 
-/// Checks calls that break, and what looks like one.
+/// Checks calls that break, and texts that only resemble them.
 #[test]
 fn a_call_that_breaks_leaves_no_half_of_it() {
     let rows: &[Row<'_>] = &[
-        // Without arguments and without its own end a call is malformed.
+        // A call without arguments and without its own end is malformed.
         text(
             "kimi-k2",
             "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|><|tool_calls_section_end|>",
@@ -346,7 +344,7 @@ fn a_call_that_breaks_leaves_no_half_of_it() {
             "",
             &[CALL],
         ),
-        // An opener that comes twice.
+        // The opener of the key is written twice.
         (
             "glm-4.7",
             "</think><tool_call>f<arg_key><arg_key>x</arg_key><arg_value>1</arg_value></tool_call>",
@@ -354,9 +352,9 @@ fn a_call_that_breaks_leaves_no_half_of_it() {
             "",
             &[("f", r#"{"x":1}"#)],
         ),
-        // The opener is a part of the call that is text.
+        // The first call breaks, so its opener is text too.
         ("mistral", "[TOOL_CALLS]f[ARGS][TOOL_CALLS]g[ARGS]{}", "", "[TOOL_CALLS]f[ARGS]", &[("g", "{}")]),
-        // A tool has this name.
+        // A call without arguments counts only if a tool has its name.
         ("qwen3", r#"<tool_call>{"name": "f"}</tool_call>"#, "", "", &[("f", "{}")]),
         text("qwen3", r#"<tool_call>{"name": "unknown"}</tool_call>"#),
     ];

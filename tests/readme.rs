@@ -1,5 +1,5 @@
-//! Holds the manual to the code: the program of docs/start.md must run as written, the README must show lines of that page's
-//! programs, and the lists of dialects and of calls must agree with `dialects/`. `ASIDE_BLESS=1` writes the lists again.
+//! Compares the manual with the code: the program in docs/start.md must run as written, the README must show lines of that page's
+//! programs, and the lists of dialects and of calls must agree with `dialects/`. `ASIDE_BLESS=1` rewrites the lists.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ const END: &str = "<!-- end of dialects -->";
 const CALLS_BEGIN: &str = "<!-- calls: written by `ASIDE_BLESS=1 cargo test --test readme` -->\n";
 const CALLS_END: &str = "<!-- end of calls -->";
 
-/// Returns one row for each dialect: its name and aliases, its start, and its file's first comment.
+/// Returns a row for each dialect: its name and aliases, its start, and the first comment of its file.
 fn table() -> String {
     let mut table = String::from("\n| dialect | starts in | what it reads |\n|---|---|---|\n");
     for name in Dialect::names() {
@@ -34,8 +34,8 @@ fn table() -> String {
     table + "\n"
 }
 
-/// Returns one row for each dialect with tables of calls: how its tables read a call, one as `join` writes it, and where an id
-/// is.
+/// Returns a row for each dialect with tables of calls: the forms of its calls, a call as `join` writes it, and the place of the
+/// id.
 fn calls_table() -> String {
     let mut table = String::from("\n| dialect | `body` | a call | its id |\n|---|---|---|---|\n");
     for pair in reference::all().into_iter().map(Pair::new).filter(Pair::has_calls) {
@@ -50,10 +50,10 @@ fn calls_table() -> String {
         let start = if pair.reference.header.is_some() { Start::Header } else { Start::Channel(Channel::Content) };
         let call = JoinCall::new("f", r#"{"x": 1}"#);
         let joined = pair.library.join("", "", &JoinOptions::new().start(start).calls(&[call]));
-        // A call without an opener is not written.
+        // `join` does not write calls without an opener, so the first call of the examples is shown.
         let text = joined.map_or_else(|_| first_call(&pair), |text| String::from_utf8(text).unwrap());
         let text = text.replace('\n', "\\n").replace('|', "\\|");
-        // The grave accents of a call's own fence need longer ones around it.
+        // A call with a code fence needs more backticks around it.
         let text = if text.contains("```") { format!("```` {text} ````") } else { format!("`{text}`") };
         let id = calls.iter().map(|call| place_of_id(call)).find(|place| !place.is_empty()).unwrap_or_default();
         table += &format!("| `{}` | {} | {text} | {id} |\n", pair.reference.name, bodies.join(", "));
@@ -78,7 +78,7 @@ fn place_of_id(call: &CallTable) -> String {
     }
 }
 
-/// Compares the list in a file with the expected one, or writes it.
+/// Compares the list in a file with the expected list, or writes it.
 fn check_list(file: &str, begin: &str, end: &str, wanted: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let text = fs::read_to_string(&path).unwrap();
@@ -144,7 +144,7 @@ fn the_readme_shows_lines_of_programs_that_run() {
         let (_, program) = programs.iter().find(|(of, _)| of == language).unwrap();
         let mut at = 0;
         for line in lines {
-            // The text after `…` is left out.
+            // In the README, `…` replaces the rest of a line.
             let is_shown = |other: &&str| {
                 line.split_once('…').map_or(other == line, |(begin, _)| other.starts_with(begin.trim_end()))
             };
@@ -156,7 +156,7 @@ fn the_readme_shows_lines_of_programs_that_run() {
     }
 }
 
-/// Returns the cells of the first row of a table that begins with this cell, after a heading or sentence.
+/// Returns the cells of the first row that begins with this cell in the table after a heading or sentence.
 fn row<'a>(text: &'a str, after: &str, first: &str) -> Vec<&'a str> {
     let (_, text) = text.split_once(after).unwrap_or_else(|| panic!("there is no {after:?}"));
     let line = text.lines().find(|line| line.starts_with(&format!("| `{first}` |")));
@@ -167,16 +167,17 @@ fn row<'a>(text: &'a str, after: &str, first: &str) -> Vec<&'a str> {
 #[test]
 fn the_figures_of_the_readme_are_measured() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let [readme, benchmarks] = ["README.md", "BENCHMARKS.md"].map(|name| fs::read_to_string(root.join(name)).unwrap());
+    let [readme, benchmarks] =
+        ["README.md", "docs/BENCHMARKS.md"].map(|name| fs::read_to_string(root.join(name)).unwrap());
     let rows = readme.split_once("| instructions per piece |").expect("the table").1.lines().skip(2);
     let rows: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
     assert!(rows.len() > 1, "the table has too few rows");
     for line in rows {
         let name = line.split('`').nth(1).expect("a name");
-        // W5t is the last column of both.
+        // W5t is the last column in both tables.
         let count = *row(&benchmarks, "Instructions per feed:", name).last().unwrap();
         let wrong = row(&benchmarks, "Wrong messages", name)[3].split(' ').next().unwrap().to_owned();
         let cells: Vec<String> = line.trim_matches('|').split('|').map(|cell| cell.trim().replace(',', "")).collect();
-        assert_eq!(cells[1..], [wrong, count.to_owned()], "{name} in README.md, beside BENCHMARKS.md");
+        assert_eq!(cells[1..], [wrong, count.to_owned()], "{name} in README.md, beside docs/BENCHMARKS.md");
     }
 }

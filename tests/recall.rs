@@ -1,5 +1,5 @@
-//! The share of the lines that made a run fail which are left of its log must not fall. `docs/recall.md` has the measure, and
-//! `cargo bench -p aside-benches --bench recall` the figures.
+//! Of the lines in a log that explain why a run failed, the share that stays in the result must not fall. `docs/recall.md`
+//! describes the measure, and `cargo bench -p aside-benches --bench recall` prints the figures.
 
 #![cfg(feature = "compress")]
 

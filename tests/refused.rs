@@ -1,5 +1,5 @@
-//! A file is never said to be wrong because memory was refused while it was read: the process ends, as the documentation says, or the
-//! file is read. Each allocation is refused once, in its own process, since the refusal may end it.
+//! If memory runs out while a file is read, the process may end, as the documentation says, but the file must not be reported as
+//! invalid. Each allocation is refused once, in a separate process, because the refusal may end it.
 #![cfg(unix)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -8,19 +8,19 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use aside::Dialect;
-use aside::call_writer::Tools;
+use aside::answer::Tools;
 use aside::history::Server;
 
 struct Refusing;
 
-/// The allocations until one is refused; 0 for none.
+/// The number of the next allocation that is refused; 0 for none.
 static LEFT: AtomicU64 = AtomicU64::new(0);
 
 fn is_refused() -> bool {
     LEFT.load(Relaxed) > 0 && LEFT.fetch_sub(1, Relaxed) == 1
 }
 
-// SAFETY: it is the system's allocator, which may refuse.
+// SAFETY: this calls the system's allocator, and an allocator may refuse.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_refused() { std::ptr::null_mut() } else { unsafe { System.alloc(layout) } }
@@ -47,7 +47,7 @@ const TEMPLATE: &str = r#"{"start_anchor": "<|im_start|>assistant\n", "fields": 
 const TOOLS: &str = r##"[{"type": "function", "function": {"name": "f", "parameters": {
     "properties": {"a": {"$ref": "#/%24defs/b"}}, "$defs": {"b": {"type": "integer"}}}}}]"##;
 
-/// Reads a file. Returns whether it is right.
+/// Reads a file. Returns whether it is valid.
 type Read = fn() -> bool;
 
 const READERS: [(&str, Read); 4] = [
@@ -57,9 +57,9 @@ const READERS: [(&str, Read); 4] = [
     ("server", || Server::load(include_str!("../servers/vllm.toml")).is_ok()),
 ];
 
-/// The reader of a child process, and the allocation that it is refused.
+/// The environment variable that tells a child process which reader to use and which allocation to refuse.
 const CHILD: &str = "ASIDE_REFUSED";
-/// The exit codes of a child: the file was right, it was wrong, and nothing was refused.
+/// The exit codes of a child process: the file was valid, the file was invalid, and no allocation was refused.
 const RIGHT: i32 = 40;
 const WRONG: i32 = 41;
 const DONE: i32 = 42;
@@ -82,7 +82,7 @@ fn refused_memory_is_not_a_fault_of_a_file() {
         });
     }
     for (name, _) in READERS {
-        // The first ones, and then fewer and fewer.
+        // Tests all of the first allocations, and then fewer and fewer.
         let (mut at, mut refused) = (1_u64, 0);
         loop {
             let mut child = Command::new(std::env::current_exe().unwrap());

@@ -1,6 +1,7 @@
-"""Defines what the option `repair` of a rewriter does to a stream of events, for whole texts. `repair(stream)` returns the mended stream;
-mending it again changes nothing. Limits on memory are left out. As a program, it mends the streams of its input, each after its length
-(four bytes, the lowest first), and writes them in the same form. tests/sse_repair.rs compares."""
+"""Defines how the option `repair` of a rewriter changes an event stream, for whole streams. `repair(stream)` returns the mended
+stream; mending it again changes nothing. Limits on memory are left out. As a program, it mends the streams in its input, each
+preceded by its length (four bytes, the lowest first), and writes them in the same form. tests/sse_repair.rs compares the results
+with the library's."""
 
 import json
 import re
@@ -47,7 +48,8 @@ def skip(text, at):
 
 
 def members(text, at):
-    """Returns the members of the object at a place: the name, where each begins, and where its value does and ends."""
+    """Returns the members of the object at a place: for each, its name, its beginning, and the beginning and the end of its
+    value."""
     found, at = [], skip(text, at + 1)
     while text[at] != "}":
         name, end = DECODER.raw_decode(text, at)
@@ -77,7 +79,7 @@ def values(text, at):
 
 
 def edited(text, edits, start=0, end=None):
-    """Returns a part of a text with the changes in it: where each begins and ends, and its text."""
+    """Returns a part of a text with changes made in it. A change is a beginning, an end and the new text between them."""
     end = len(text) if end is None else end
     for first, last, new in sorted(edits, reverse=True):
         if start <= first and last <= end:
@@ -104,12 +106,13 @@ def field(line, name):
 
 
 def inner(data):
-    """Returns the data of a line whose field name was written twice, or more often."""
-    rest = data
-    while rest.lstrip(BLANKS).startswith("data:"):
-        rest = rest.lstrip(BLANKS)[len("data:") :]
-    text = rest.strip(BLANKS)
-    return rest if text == "[DONE]" or read(text) is not None else data
+    """Returns the data of a line whose field name was written twice, or with capital letters, blanks or no colon."""
+    rest = re.sub(f"^(?:[{BLANKS}]*data[{BLANKS}]*:?)+", "", data, flags=re.IGNORECASE | re.ASCII)
+    return rest if is_event(rest) else data
+
+
+def is_event(data):
+    return data.strip(BLANKS) == "[DONE]" or read(data.strip(BLANKS)) is not None
 
 
 def is_error(event):
@@ -133,7 +136,7 @@ def is_bare(line):
 
 
 def is_text(line, is_cut):
-    """Returns whether a line is text, and no field. `is_cut`: the stream breaks off in it."""
+    """Returns whether a line is text and not a field. With `is_cut`, the stream breaks off in the line."""
     is_part = is_cut and (line.startswith("{") or any(name.startswith(line) for name in FIELDS))
     is_plain = ":" not in line and line not in FIELDS
     is_object = line.startswith("{") and read(line) is not None
@@ -141,7 +144,7 @@ def is_text(line, is_cut):
 
 
 def part_of(event):
-    """Returns the block or the delta of an event of Messages, and whether it is one of thinking, if it is of that or text."""
+    """Returns the block or the delta of an event of Messages, and whether it is thinking, if it is thinking or text."""
     part = event.get("content_block" if event["type"] == "content_block_start" else "delta")
     part = part if isinstance(part, dict) else {}
     return part, KINDS.get(part.get("type")) if isinstance(part.get("type"), str) else None
@@ -152,7 +155,7 @@ def has_text(part):
 
 
 class Calls:
-    """The calls of a choice. A new id is a new index; without an index, a piece is of the call that is open."""
+    """The calls of a choice. A new id gets a new index. A piece without an index belongs to the open call."""
 
     def __init__(self):
         self.all = []
@@ -182,41 +185,41 @@ class Calls:
             function = member(text, start, "function")
             if function and text[function[0]] == "{":
                 edits += string_of_arguments(text, function[0])
-            index, function = call.get("index"), call.get("function")
-            if index is not None and whole(index) is None:
-                continue
+            index, function = whole(call.get("index")), call.get("function")
             has_name = isinstance(function, dict) and says(function.get("name"))
             name = text[slice(*member(text, start, "id"))] if says(call.get("id")) else ""
             own = self.own(name, index, has_name)
             if "index" not in call:
                 edits.append((start + 1, start + 1, f'"index":{own},'))
-            elif index != own:
+            elif index is None or index != own:
                 edits.append((*member(text, start, "index"), str(own)))
         return edits
 
 
 def string_of_arguments(text, start):
-    """Returns the change that makes a string of the arguments of the function at a place, if they are an object."""
-    at = member(text, start, "arguments")
-    if not at or text[at[0]] != "{":
-        return []
-    inside = re.sub(r'["\\]', r"\\\g<0>", text[slice(*at)])
-    return [(*at, f'"{inside}"')]
+    """Returns the change that makes a string of the arguments of the object at a place, if they are none."""
+    edits = []
+    for at in (member(text, start, "arguments"), member(text, start, "partial_json")):
+        if at and text[at[0]] != '"':
+            value = text[slice(*at)]
+            inside = re.sub(r'["\\]', r"\\\g<0>", "" if value == "null" else value)
+            edits.append((*at, f'"{inside}"'))
+    return edits
 
 
 class Message:
-    """The blocks of Messages: one is open at a time, and their indexes count from 0."""
+    """The blocks of a message in the format Messages: only one is open at a time, and their indexes count from 0."""
 
     def __init__(self, name=""):
         self.id = name
-        # The block that is open, and those that were: each by its index in the stream, and its own.
+        # The open block and the closed blocks. Each has an index from the server's stream and an index in the mended stream.
         self.open, self.closed, self.count = None, [], 0
         self.thinks = None
         # The arguments so far of the open block, if it is a call.
         self.arguments = None
-        # The events of blocks that wait for them, in the order of the blocks: the lines before the data, and the data.
+        # The waiting events of each block, in the order of the blocks: the lines before the data, and the data.
         self.waiting = {}
-        # The events of a block of blanks: it is left out if another block follows.
+        # The events of a block that has only blanks so far, which is left out if another block follows.
         self.blank, self.blank_index, self.is_stopped = [], None, False
 
 
@@ -250,8 +253,13 @@ class Repair:
         if self.over:
             return out
         names = "".join(line + "\n" for line in block if field(line, "event") is not None)
-        data = [line if is_bare(line) else field(line, "data") for line in block]
-        data = [value if is_bare(line) else inner(value) for line, value in zip(block, data) if value is not None]
+        data = []
+        for line in block:
+            value = field(line, "data")
+            if is_bare(line):
+                data.append(line)
+            elif value is not None or inner(line) != line:
+                data.append(inner(line if value is None else value))
         if data:
             out += self.data(data, names, is_whole)
         for line in block:
@@ -269,14 +277,16 @@ class Repair:
 
     def data(self, data, names, is_whole):
         joined = " ".join(data)
-        if len(data) == 1 or read(joined) is not None or joined.strip(BLANKS) == "[DONE]":
+        if len(data) == 1 or not joined.strip(" \t") or is_event(joined):
             return self.value(joined, names, is_whole)
-        if all(read(value) is not None for value in data):
-            return "".join(self.value(value, names, is_whole) for value in data)
-        return self.unblank() + names + "".join(f"data: {value}\n" for value in data) + "\n" if is_whole else ""
+        if not is_whole or all(is_event(value) or not value.strip(" \t") for value in data):
+            return "".join(self.value(value, names, is_whole) for value in data if is_event(value))
+        return self.unblank() + names + "".join(f"data: {value}\n" for value in data) + "\n"
 
     def value(self, text, names, is_whole):
         text = text.strip(" \t")
+        if self.over:
+            return ""
         if text == "" or text.startswith(":"):
             return self.unblank() + (": " + text.lstrip(": ") if text else ":") + "\n\n"
         if text == "[DONE]":
@@ -293,7 +303,8 @@ class Repair:
             return out + "".join(f"{names}data: {chunk}\n\n" for chunk in self.chunk(text, event))
         kind = event.get("type") if isinstance(event.get("type"), str) else ""
         if kind.startswith(("content_block_", "message_")):
-            return self.message_event(text, event, names)
+            text = self.items(text)
+            return self.message_event(text, read(text), names)
         before = self.released() if is_error(event) and self.message.waiting else self.unblank()
         if kind.startswith("response."):
             text = self.items(text)
@@ -302,7 +313,7 @@ class Repair:
     # ----------------------------------------------------------------------------------------------------------- chunks
 
     def chunk(self, text, event):
-        """Returns the chunks that one becomes."""
+        """Returns the chunks into which a chunk is split."""
         edits = []
         if event.get("id") not in (None, False, "", 0, {}, []):
             at = member(text, 0, "id")
@@ -329,6 +340,9 @@ class Repair:
                 edits += self.chunk_calls(text, delta[0], choice["delta"], index)
             elif delta and choice["delta"] is None:
                 edits.append((*delta, "{}"))
+            elif finish and not any(name in choice for name in ("delta", "message", "text")):
+                end = values(text, place[0])[number][1] - 1
+                edits.append((end, end, ',"delta":{}'))
             if finish and index is not None:
                 reasons += self.reason(finish, choice["finish_reason"], index)
         portions = [(True, True, True)]
@@ -340,11 +354,11 @@ class Repair:
         return [self.portion(text, edits, ends, logprobs, reasons, it, start if it[:2] != (True, True) else None) for it in portions]
 
     def portions(self, choice):
-        """Returns the parts of a chunk that become one each: whether it has the thinking, the rest, and the end."""
+        """Returns the parts into which a chunk is split: for each, whether it has the thinking, the rest, and the end."""
         delta = choice["delta"]
         thinks = any(says(delta.get(name)) for name in THINKING)
         answers = says(delta.get("content")) and not isinstance(delta["content"], list)
-        ends = says(choice.get("finish_reason")) and (thinks or answers)
+        ends = says(choice.get("finish_reason")) and any(says(value) for name, value in delta.items() if name != "role")
         texts = [(True, False), (False, True)] if thinks and answers else [(True, True)]
         return [(*text, not ends and text[1]) for text in texts] + [(False, False, True)] * ends
 
@@ -372,7 +386,7 @@ class Repair:
         return edits
 
     def reason(self, at, reason, index):
-        """Returns the change of a reason to finish."""
+        """Returns the change of a finish reason."""
         has = self.called.get(index)
         if reason == "":
             return [(*at, "null")]
@@ -385,14 +399,15 @@ class Repair:
         return [(*at, f'"{right}"')] if right != reason else []
 
     def items(self, text):
-        """Returns an event of Responses whose items of reasoning have a summary."""
-        places = [member(text, 0, "item")]
+        """Returns an event whose items of reasoning have a summary, and whose arguments are strings."""
+        places = [(0, len(text)), member(text, 0, "item"), member(text, 0, "delta")]
         response = member(text, 0, "response")
         output = response and text[response[0]] == "{" and member(text, response[0], "output")
         places += values(text, output[0]) if output and text[output[0]] == "[" else []
         edits = []
         for start, end in (place for place in places if place and text[place[0]] == "{"):
             item = parsed(text[start:end])
+            edits += string_of_arguments(text, start)
             if item.get("type") == "reasoning" and item.get("summary") is None:
                 at = member(text, start, "summary")
                 edits.append((*at, "[]") if at else (end - 1, end - 1, ',"summary":[]'))
@@ -404,7 +419,7 @@ class Repair:
         return f"event: {kind}\n" if self.names else ""
 
     def is_unfinished(self):
-        """Returns whether the open block is a call whose arguments are not a whole value."""
+        """Returns whether the open block is a call with incomplete arguments."""
         if self.message.open is None or self.message.arguments is None:
             return False
         try:
@@ -414,7 +429,7 @@ class Repair:
         return False
 
     def stop(self):
-        """Ends the open block. Returns the event for that."""
+        """Ends the open block, and returns the event for its end."""
         if self.message.open is None:
             return ""
         self.message.closed.append(self.message.open)
@@ -422,12 +437,12 @@ class Repair:
         return self.named("content_block_stop") + f'data: {{"type":"content_block_stop","index":{own}}}\n\n'
 
     def unblank(self):
-        """Returns the block of blanks that waits: something follows that is no part of it."""
+        """Returns the waiting block of blanks, because an event that does not belong to it follows."""
         blank, self.message.blank = self.message.blank, []
         return "".join(self.whole_block(text, read(text), lines) for lines, text in blank)
 
     def released(self):
-        """Returns all events that wait, because nothing more of their blocks comes."""
+        """Returns all waiting events, because no more events of their blocks can follow."""
         out = self.unblank()
         waiting, self.message.waiting = self.message.waiting, {}
         for events in waiting.values():
@@ -436,7 +451,7 @@ class Repair:
         return out + self.unblank()
 
     def message_event(self, text, event, names):
-        """Returns the mended events of an event of Messages, and of those that have waited for it."""
+        """Returns the mended form of an event of Messages, and of the events that have waited for it."""
         self.names, message, kind = names, self.message, event["type"]
         index = whole(event.get("index"))
         if index is None:
@@ -473,7 +488,7 @@ class Repair:
         return message.open[1]
 
     def block(self, text, event, lines):
-        """Returns the mended events of an event of a block, unless its block has only blanks so far."""
+        """Returns the mended form of a block's event, unless the block has only blanks so far."""
         message, kind, index, part, thinks = self.message, event["type"], event["index"], *part_of(event)
         is_start, is_delta, is_stop = (kind == f"content_block_{it}" for it in ("start", "delta", "stop"))
         is_blank = thinks is False and isinstance(part.get("text"), str) and not part["text"].strip(BLANKS)
@@ -501,7 +516,7 @@ class Repair:
         return out
 
     def whole_block(self, text, event, lines):
-        """Returns the mended events of an event of a block."""
+        """Returns the mended form of a block's event."""
         message, kind, index, part, thinks = self.message, event["type"], event["index"], *part_of(event)
         is_open = message.open is not None and message.open[0] == index
         fits = thinks is None or message.thinks is None or thinks == message.thinks

@@ -1,5 +1,6 @@
-//! Cases after public reports, and real outputs with the lines marked that a person needs: `../shared/cases/results-3`. Its
-//! `README.md` has the keys. `tests/results` has cases of the same kinds that are part of the project.
+//! Runs cases written after public reports, and real outputs in which the lines that a person needs are marked:
+//! `../shared/cases/results-3`. The `README.md` there describes the keys. `tests/results` has cases of the same kinds that are part
+//! of the project.
 
 #![cfg(feature = "compress")]
 
@@ -75,7 +76,7 @@ fn faults(case: &Value, budget: &Value, mode: &str, text: &[u8], left: &[u8]) ->
         check(left.len() as u64 <= budget, format!("{} bytes", left.len()));
     }
     let (max, share) = (&case["max"][0], case["max"][1].as_f64());
-    // Without a budget, a text that outgrows the memory loses only its repeats.
+    // In a stream without a budget, only the repeats of a text that exceeds the memory are removed.
     if let Some(share) = share.filter(|_| max == budget && (mode.is_empty() || text.len() <= MEMORY)) {
         check(left.len() as f64 <= share * text.len() as f64, format!("{} bytes of {}", left.len(), text.len()));
     }
@@ -106,7 +107,7 @@ fn reported_cases_keep_what_they_must() {
     assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Checks the marked lines of real outputs at 4 kB: alone, and inside a log of other lines.
+/// Checks that the marked lines of real outputs stay in results of 4 kB, for the output alone and inside a longer log.
 #[test]
 fn real_outputs_keep_their_marked_lines() {
     let Some(folder) = shared("cases/results-3") else { return };
@@ -127,7 +128,7 @@ fn real_outputs_keep_their_marked_lines() {
             for mark in &marks {
                 let pattern = Regex::new(mark).unwrap();
                 let has = |text: &[u8]| text.split(|&byte| byte == b'\n').any(|line| pattern.is_match(line));
-                // Some are marked as they are shown, without their colours.
+                // Some lines are marked as they are shown, without colours, and so are not found in the original.
                 if has(text) {
                     count += 1;
                     if !has(&left) {

@@ -1,4 +1,4 @@
-//! Response templates become dialects that read the same as the format's own parser, at every cut.
+//! Makes dialects from response templates. At every cut, they must have the same results as the format's own parser.
 
 use std::collections::BTreeMap;
 

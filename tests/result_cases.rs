@@ -1,11 +1,10 @@
-//! Outputs of tools with the requirements on their results: `tests/results/*.jsonl`. Each case is written after a kind of fault
-//! and not after a log, is run as one call and as a stream of 64 KiB, and never comes out above its budget.
+//! Runs outputs of tools with requirements on their results: `tests/results/*.jsonl`. Each case is written for a kind of fault, not
+//! from a particular log. It is run as one call and as a stream of 64 KiB, and its result must stay within its budget.
 //!
-//! A case has `command`, `exit_code` and `budget` (either may be missing), and `input`: pieces of text, of which
-//! `{"times": n, "text": t}` repeats `t`. In it `{i}` counts from 0, `{j}` is that modulo 9, `{w}` a word with a number
-//! and `{n}` a number. The checks: `must` (whole lines), `must_not` (texts), `at_least` and `at_most` (patterns of
-//! lines with counts), `heads` (no line of the second pattern before one of the first, nor after a marker alone),
-//! `max` (bytes) and `same`.
+//! A case has a `command`, and may have an `exit_code` and a `budget`. Its `input` is a list of texts, in which `{"times": n,
+//! "text": t}` repeats `t`. In `t`, `{i}` counts from 0, `{j}` is `{i}` modulo 9, `{w}` is a word with a number, and `{n}` is a
+//! number. The checks are `must` (whole lines), `must_not` (texts), `at_least` and `at_most` (patterns of lines with counts),
+//! `heads` (no line of the second pattern before a line of the first, nor after only a marker), `max` (bytes) and `same`.
 
 #![cfg(feature = "compress")]
 
@@ -53,7 +52,7 @@ fn whole(case: &Value, text: &str) -> String {
     let result = compressor(case).compress(&Invocation::new("bash", &input), &[Part::Text(text.as_bytes())]);
     assert_eq!(result.report.failed, [], "{}", case["id"]);
     match &result.parts[0] {
-        // Text that was only passed through the terminal has no banner.
+        // If only the terminal's control characters were applied, the result has no banner.
         Outcome::Text(left) if !left.starts_with(b"[Output compressed by ") => String::from_utf8_lossy(left).into(),
         Outcome::Text(left) => {
             assert!(left.len() <= limit(case), "{}: {} bytes", case["id"], left.len());
@@ -126,7 +125,7 @@ fn faults(case: &Value, text: &str, left: &str) -> Vec<String> {
         let head_of = |lines: &[&str], at: usize| {
             lines[..at].iter().rev().find(|line| head.is_match(line.as_bytes())).map(|line| (*line).to_owned())
         };
-        // Lines may be alike under several headings, so they are followed in order.
+        // Several headings may have equal lines, so the lines are compared in order.
         let mut at = 0;
         for (index, line) in lines.iter().enumerate() {
             let Some(found) = original[at..].iter().position(|other| other == line) else { continue };
@@ -191,11 +190,12 @@ fn each_case_keeps_what_it_must() {
     assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Text that a reader takes for the end of a successful run, and text that reports a failure.
+/// Text that looks like the end of a successful run, and text that reports a failure.
 const GREEN: &str = r"^test result: ok|[1-9]\d* pass(?:ed|ing)?\b|BUILD SUCCESS|^OK\b|^PASS\b|(?i:all (?:other )?(?:tests|checks) (?:were )?pass)|^Successfully |^Done in ";
 const RED: &str = r"(?i:fail|error|fatal|panic|not ok|exception|traceback|cannot|could not|can't|unable|denied|missing|unknown|undefined|unexpected|invalid|conflict|rejected|refused|not found|no such|unmerged|abort|broken|problems?|violation|warning|critical|\*\*\*|exit(?:ed)? (?:code|status)|timed out)|[✗✘✖×●]|\^";
 
-/// Returns failing outputs with their commands: the cases, and the failing tests of filter files among noise that passed.
+/// Returns failing outputs with their commands: the failing cases, and the failing tests of filter files between lines of passed
+/// tests.
 fn failing() -> Vec<Value> {
     let mut all: Vec<Value> = FILES.iter().flat_map(|file| file.lines()).map(|line| line.parse().unwrap()).collect();
     all.retain(|case| case["exit_code"].as_i64().is_some_and(|code| code != 0));
@@ -227,7 +227,7 @@ fn no_failed_run_looks_as_if_it_had_passed() {
         lines.any(|line| red.is_match(line.as_bytes()) && !nothing.is_match(line.as_bytes()))
     };
     let (mut count, mut wrong) = (0, Vec::new());
-    // As the output of its command, of another one that ran it, and of one that nobody knows.
+    // Each output is tested as the output of its command, of a command that runs it, and of an unknown command.
     let failing = failing().into_iter().flat_map(|case| {
         let commands = [case["command"].clone(), "make test".into(), "".into()];
         commands.map(|command| {

@@ -1,6 +1,6 @@
-//! Runs many scanners on many threads over shared dialects. Each must agree with a single one about the text, and memory must
-//! stay flat. The ordinary run is short; `cargo test --profile checked --test soak -- --ignored --nocapture`
-//! makes 200,000 scanners and feeds them 10 GB.
+//! Runs many scanners on many threads with shared dialects. Each must have the same result as a single scanner, and the memory must
+//! not grow. The ordinary run is short; `cargo test --profile checked --test soak -- --ignored --nocapture` makes 200,000 scanners
+//! and feeds them 10 GB.
 
 use aside::{Channel, Dialect, Kind, Scanner, ScannerOptions};
 use samples::{Random, Texts};
@@ -8,12 +8,12 @@ use std::sync::{Barrier, Mutex, PoisonError};
 use std::time::Instant;
 use support::Pair;
 
-/// Threads of the test.
+/// The number of threads.
 const THREADS: usize = 8;
-/// Scanners alive in each at a time, fed in turn.
+/// The number of scanners that each thread has at a time and feeds in turn.
 const ALIVE: usize = 256;
 
-/// A text, and the expected channels and spans.
+/// A text, and the expected sums of its channels and spans.
 struct Case {
     dialect: Dialect,
     text: Vec<u8>,
@@ -25,7 +25,7 @@ struct Sum {
     text: [u64; 4],
     others: u64,
     spans: u64,
-    /// The hash of the markers and their places.
+    /// A hash of the markers and their places.
     places: u64,
 }
 
@@ -36,7 +36,7 @@ impl Sum {
             _ => self.others += event.bytes.len() as u64,
         }
         self.spans += u64::from(matches!(event.kind, Kind::Open { .. }));
-        // A scanner may cut text into events as it likes: its places are left out.
+        // A scanner may cut text into events anywhere, so the places of text are left out.
         if event.kind != Kind::Text {
             let first = event.bytes.first().map_or(0, |&byte| u64::from(byte));
             self.places = self.places.wrapping_add((first + 1) * (event.offset + 1));
@@ -44,7 +44,7 @@ impl Sum {
     }
 }
 
-/// One stream on its way through its scanner.
+/// A stream and its scanner.
 struct Stream<'a> {
     case: &'a Case,
     scanner: Scanner,
@@ -62,7 +62,7 @@ impl<'a> Stream<'a> {
         Stream { case, scanner, at: 0, sum: Sum::default(), step: *random.pick(&[5, 64, 700, 16 << 10]) }
     }
 
-    /// Feeds about a kilobyte more, or one chunk; false at the end.
+    /// Feeds about another kilobyte, or one chunk. Returns false at the end.
     fn go_on(&mut self) -> bool {
         let until = self.case.text.len().min(self.at + self.step.max(1024));
         while self.at < until {
@@ -112,10 +112,10 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Makes `scanners` scanners on each thread and feeds each a text of `size` bytes. Memory may grow by `growth` KiB between
-/// the first tenth and the end.
+/// Makes `scanners` scanners on each thread, and feeds each of them a text of `size` bytes. The memory may grow by `growth` KiB
+/// between the first tenth and the end.
 fn soak(scanners: usize, size: usize, growth: u64) {
-    // The memory is the process's: one soak at a time.
+    // The memory of the whole process is measured, so only one such test may run at a time.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let cases = cases(size);
@@ -140,7 +140,7 @@ fn soak(scanners: usize, size: usize, growth: u64) {
                             first.wait();
                             first.wait();
                         } else if made == scanners {
-                            // All are full again: the same number as at the first look.
+                            // Each thread has the same number of scanners as at the first measurement.
                             last.wait();
                             last.wait();
                         }
@@ -163,7 +163,7 @@ fn soak(scanners: usize, size: usize, growth: u64) {
     println!("{count} scanners on {THREADS} threads, {gigabytes:.1} GB in {:.0} s", began.elapsed().as_secs_f64());
 }
 
-/// Checks one compressor with a cache that all threads use: each result is that of a single thread.
+/// Checks a compressor and a cache that all threads use: each result must be the same as in a single thread.
 #[cfg(feature = "compress")]
 #[test]
 fn a_compressor_on_many_threads_remembers_each_call() {
@@ -174,7 +174,7 @@ fn a_compressor_on_many_threads_remembers_each_call() {
         Compressor::new(&registry)
     };
     let log = |thread: usize| format!("{}error: number {thread}\n", "a line\n".repeat(300 + thread));
-    // The first time a filter makes it short, the second time the cache knows it.
+    // The first time, a filter shortens the text. The second time, the cache recognises it.
     let run = |compressor: &Compressor, thread: usize| -> Vec<Outcome> {
         let (input, text) = (Input::of_command(&format!("make {thread}")), log(thread));
         let once =

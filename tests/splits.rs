@@ -1,12 +1,12 @@
-//! Cuts texts everywhere: the scanner must agree with the reference about the whole. The texts are random ones of every
-//! dialect from every start, and recorded ones. `ASIDE_SEED` sets the seed, which a failure shows.
+//! Cuts texts everywhere: the scanner must have the reference's result for the whole text. The texts are random texts of every
+//! dialect from every start, and recorded texts. `ASIDE_SEED` sets the seed, which a failure prints.
 
 use aside::Scanner;
 use samples::{Random, Texts};
 use std::path::{Path, PathBuf};
 use support::Pair;
 
-/// Runs every dialect from each of its starts, with its own texts.
+/// Runs every dialect from each of its starts, with texts of the dialect.
 fn everywhere(test: &str, each: impl Fn(&Pair, &str, &Texts, &mut Random)) {
     let mut random = Random::announced(test);
     for pair in Pair::all() {
@@ -172,7 +172,7 @@ fn calls_of_tokens() {
     });
 }
 
-/// Checks the dialect's own start too, and not only where it is named.
+/// Checks the dialect's own start without an option for it.
 #[test]
 fn the_start_that_the_dialect_names() {
     let mut random = Random::announced("the_start_that_the_dialect_names");
@@ -186,7 +186,7 @@ fn the_start_that_the_dialect_names() {
     }
 }
 
-// Random texts do not reach limits; these are just inside and just outside each.
+// Random texts do not reach the limits. These texts are just below and just above each limit.
 
 fn at_the_limits(name: &str, starts: &[&str], texts: &[String]) {
     let pair = Pair::find(name);
@@ -288,7 +288,7 @@ fn limit_of_depth() {
     }
     at_the_limits("glm-4.5", &["content", "thinking", "tool"], &texts);
 
-    // A header is in a wrapper of the content, and ends the body that it is in.
+    // A header may be inside a wrapper of the content, but it ends a message's body.
     let mut texts = Vec::new();
     for depth in [2, 3, 4, 6] {
         let (header, wrapper) = ("<|channel|>final<|message|>", "<|START_RESPONSE|>");
@@ -303,7 +303,7 @@ fn limit_of_depth() {
     at_the_limits("any", &["content", "thinking", "tool", "header"], &texts);
 }
 
-/// Checks that a span that ends a thinking takes its place.
+/// Checks that a span that ends the thinking does not need another level of nesting.
 #[test]
 fn limit_of_depth_where_content_ends_the_thinking() {
     let thinking = r#"{ channel = "thinking", open = ["<t>"], close = ["</t>"] }"#;
@@ -323,7 +323,7 @@ fn limit_of_depth_where_content_ends_the_thinking() {
     }
 }
 
-// Recorded model output, where it is present: it is not part of the project.
+// Recorded outputs of models, if they are available. They are not part of the project.
 
 fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     for path in support::files(folder) {
@@ -335,7 +335,7 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// Tries one dialect for each text, in turn, so that the whole sample costs as much as one dialect.
+/// Tests each text with only two dialects, which change from text to text, because all dialects would take too long.
 fn recorded(test: &str, texts: &[Vec<u8>]) {
     let mut random = Random::announced(test);
     let pairs = Pair::all();

@@ -1,5 +1,5 @@
-//! Rewrites event streams: a client must get from the output the reference's result for the whole text. Everything else
-//! must be as it came, and no cut may change a byte.
+//! Rewrites event streams: from the output, a client must get the reference's result for the whole text. Everything else must stay
+//! unchanged, and no cut may change a byte.
 
 use std::path::{Path, PathBuf};
 
@@ -13,12 +13,12 @@ use support::rewriting::rewrite_bytes;
 
 // ------------------------------------------------------------------------------------------------------------- running
 
-/// Returns the output for a stream of the dialect `qwen3`, checked to be the same for every cut in two, and byte by byte.
+/// Returns the output for a stream in the dialect `qwen3`, checked to be the same for every cut in two, and byte by byte.
 fn qwen3(stream: &str) -> String {
     with(&Dialect::find("qwen3").unwrap(), &Options::default(), stream.as_bytes())
 }
 
-/// Returns the same, for a rewriter that takes every object for a chunk of chat completions.
+/// Does the same with a rewriter that treats every object as a chunk of chat completions.
 fn chat(stream: &str) -> String {
     with(&Dialect::find("qwen3").unwrap(), &Options::new().formats(Formats::CHAT), stream.as_bytes())
 }
@@ -44,7 +44,7 @@ fn same(wanted: &[u8], got: &[u8], how: &str) {
     }
 }
 
-/// Returns a dialect whose marker is in no recording: splitting is on, and must not be seen.
+/// Returns a dialect whose markers are in no recording, so that splitting is on but must not change anything.
 fn foreign() -> Dialect {
     let text = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\u{1F512}\u{1F512}\"]\nclose = [\"\u{1F513}\"]";
     Dialect::load(text).unwrap()
@@ -59,7 +59,7 @@ fn own_recordings() -> Vec<(String, PathBuf)> {
     files.map(|file| (name(&file), file)).collect()
 }
 
-/// Streams of many servers, where they are there.
+/// Streams of many servers, if they are available.
 fn corpus() -> Vec<PathBuf> {
     let kinds = support::shared_files("corpus/sse");
     kinds.iter().filter(|kind| kind.is_dir()).flat_map(support::files).collect()
@@ -89,13 +89,13 @@ fn nothing_changes_where_nothing_is_to_be_split() {
     for file in files {
         let stream = std::fs::read(&file).unwrap();
         let name = file.display().to_string();
-        // In Anthropic's messages, a start is held until text comes, so that events may change places.
+        // Only chat is split here: in Anthropic's messages, a start is held until text follows, so events may change places.
         for (dialect, options) in [(&qwen3, off.clone()), (&foreign(), Options::new().formats(Formats::CHAT))] {
             let ways = [vec![&stream[..]], support::bytes(&stream), support::random_cuts(&mut random, &stream, 7)];
             for chunks in ways.into_iter().chain([support::random_cuts(&mut random, &stream, 2000)]) {
                 same(&stream, &rewrite_bytes(dialect, &options, &chunks), &name);
             }
-            // Every cut in two of short streams; some of long ones.
+            // Tests every cut in two of short streams, and some cuts of long ones.
             let step = (stream.len() / 1500).max(1);
             for at in (random.below(step)..stream.len()).step_by(step) {
                 same(&stream, &rewrite_bytes(dialect, &options, &[&stream[..at], &stream[at..]]), &name);
@@ -115,7 +115,7 @@ fn recordings_of_many_servers_are_split_as_the_reference_says() {
             let cuts = support::random_cuts(&mut random, input.as_bytes(), 300);
             same(&output, &rewrite_bytes(&pair.library, &Options::default(), &cuts), &file.display().to_string());
         }
-        // Those of servers that split by themselves pass; whether they do, the client sees.
+        // Streams of servers that split the thinking themselves must stay unchanged. Their deltas show that.
         let sent = events(&input);
         let deltas = sent.iter().filter_map(|event| serde_json::from_str::<Value>(&event.data).ok());
         let splits = |delta: &Value| {
@@ -134,7 +134,7 @@ fn recordings_of_many_servers_are_split_as_the_reference_says() {
 
 // ---------------------------------------------------------------------------------------------------------- random streams
 
-/// Writes a JSON string, with escapes that need not be here and there.
+/// Writes a JSON string, with some unnecessary escapes.
 fn string(random: &mut Random, text: &str) -> String {
     let mut out = String::from("\"");
     for char in text.chars() {
@@ -153,7 +153,8 @@ fn string(random: &mut Random, text: &str) -> String {
     out + "\""
 }
 
-/// Returns a JSON object of these members in some order, with blanks here and there. It may break lines, as data may.
+/// Returns a JSON object with these members in random order, and with some blanks and line breaks, which the data of an event may
+/// have.
 fn object(random: &mut Random, mut members: Vec<(&str, String)>) -> String {
     for at in (1..members.len()).rev() {
         members.swap(at, random.below(at + 1));
@@ -185,7 +186,7 @@ fn event(random: &mut Random, json: &str, line_end: &str) -> String {
     out + line_end
 }
 
-/// Returns a stream of some choices in turn, each with its text in deltas.
+/// Returns a stream of several choices, whose deltas are mixed.
 fn stream(random: &mut Random, texts: &[String]) -> String {
     let line_end = *random.pick(&["\n", "\n", "\r\n", "\r"]);
     let roles = random.below(3);
@@ -244,7 +245,7 @@ fn stream(random: &mut Random, texts: &[String]) -> String {
             ("created", "1763776800".to_owned()),
             ("model", "\"m/\\\"x\\\"\"".to_owned()),
             ("choices", format!("[{choice}]")),
-            // Distinguishes it from chunks that are made.
+            // This member marks the server's chunks, as the library's own chunks do not have it.
             ("number", out.len().to_string()),
         ];
         if random.one_in(4) {
@@ -274,7 +275,7 @@ fn random_streams_are_split_as_the_reference_says() {
     for pair in Pair::all() {
         let texts = Texts::new(&pair.reference);
         for start in pair.reference.starts() {
-            // An end of an answer without its beginning would have the thinking sent again.
+            // With `keep_guessed`, because otherwise an answer without an opener would be sent again as content.
             let options = Options::new().start(start.parse::<Start>().unwrap()).keep_guessed(true);
             for _ in 0..25 {
                 let count = 1 + random.below(3);
@@ -297,7 +298,7 @@ fn random_streams_are_split_as_the_reference_says() {
 
 // --------------------------------------------------------------------------------------------------------- case by case
 
-/// Returns a chunk of choice 0, as short as can be.
+/// Returns a minimal chunk of choice 0.
 fn delta(delta: &str) -> String {
     format!("data: {{\"id\":\"c\",\"choices\":[{{\"index\":0,\"delta\":{{{delta}}}}}]}}\n\n")
 }
@@ -310,7 +311,7 @@ fn finish(reason: &str) -> String {
     format!("data: {{\"id\":\"c\",\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"{reason}\"}}]}}\n\n")
 }
 
-/// Returns a chunk that the library makes: the same, and it says that nothing is finished.
+/// Returns a chunk as the library makes it: it also says that the choice is not finished.
 fn more(text: &str) -> String {
     delta(text).replace("}}]}", "},\"finish_reason\":null}]}")
 }
@@ -335,12 +336,12 @@ fn text_that_stays_keeps_its_bytes() {
 #[test]
 fn thinking_takes_the_place_of_content() {
     assert_eq!(qwen3(&content("<think>hm")), delta("\"reasoning_content\":\"hm\""));
-    // Where the field is there and empty, it is filled.
+    // If the field exists and is empty, it is filled.
     for empty in ["null", "\"\""] {
         let input = delta(&format!("\"content\":\"<think>hm\",\"reasoning_content\":{empty}"));
         assert_eq!(qwen3(&input), delta("\"content\":null,\"reasoning_content\":\"hm\""));
     }
-    // Another name's empty field is left alone.
+    // An empty field of another name stays.
     let input = delta("\"reasoning\":null,\"content\":\"<think>hm\"");
     assert_eq!(qwen3(&input), delta("\"reasoning\":null,\"reasoning_content\":\"hm\""));
 }
@@ -398,7 +399,7 @@ fn held_bytes_leave_before_what_ends_the_text() {
         "data: {\"error\":{\"message\":\"no\"}}\n\n".to_owned(),
         "data: {\"error\":{\"message\":\"no\"},\"choices\":[]}\n\n".to_owned(),
         String::new(),
-        // The end of a stream that a server breaks off.
+        // The ends of streams that a server breaks off.
         "data: {\"id\":\"c\",\"choices\":[{\"ind".to_owned(),
         "data: [DONE]".to_owned(),
         ": ping\ndata: 1".to_owned(),
@@ -406,12 +407,12 @@ fn held_bytes_leave_before_what_ends_the_text() {
     for end in ends {
         let got = qwen3(&(begin.clone() + &end));
         match end.strip_prefix(": ping\n") {
-            // A comment does not wait.
+            // A comment is sent at once.
             Some(rest) => assert_eq!(got, content("a") + ": ping\n" + &more("\"content\":\"<thi\"") + rest),
             None => assert_eq!(got, held.clone() + &end),
         }
     }
-    // And not before anything else.
+    // Before these, held text is not sent.
     for other in [
         ": ping\n\n",
         "data: {\"choices\":[],\"usage\":{}}\n\n",
@@ -425,7 +426,8 @@ fn held_bytes_leave_before_what_ends_the_text() {
     }
 }
 
-/// Clients close the text at a part of another kind, and show later text after it.
+/// Checks that held text is sent before a part of another kind, because clients end the text there and show later text after the
+/// part.
 #[test]
 fn held_bytes_leave_before_a_part_of_another_kind() {
     let ends = [
@@ -441,24 +443,24 @@ fn held_bytes_leave_before_a_part_of_another_kind() {
             let part = delta(&format!("{end}{rest}"));
             let output = content("if a ") + &more("\"content\":\"<\"") + &part + &content("b");
             assert_eq!(qwen3(&(content("if a <") + &part + &content("b"))), output);
-            // The line break before a closer that does not come.
+            // The held line break may belong to a closer, which does not follow.
             let output = thinking("hm") + &more("\"reasoning_content\":\"\\n\"") + &part + &finish("stop");
             assert_eq!(qwen3(&(content("<think>\\nhm\\n") + &part + &finish("stop"))), output);
-            // Nothing is held: nothing goes before it.
+            // Nothing is held, so nothing is sent before the part.
             let input = content("a") + &part + &part + &finish("stop");
             assert_eq!(qwen3(&input), input);
         }
-        // Text in the same delta is read before the rest of it.
+        // Text in the same delta is read before the part.
         let both = |text: &str| delta(&format!("{end},\"content\":\"{text}\""));
         assert_eq!(qwen3(&(content("a <") + &both("thi"))), content("a ") + &both("<thi"));
         let output = content("a") + &more("\"content\":\"<t\"") + &both("hm").replace("content", "reasoning_content");
         assert_eq!(qwen3(&(content("a<t") + &both("<think>hm"))), output);
-        // A role moves along, and a comment stays where it is.
+        // The role is moved to the added chunk, and a comment stays where it is.
         let first = delta(&format!("\"role\":\"assistant\",{end}"));
         let output = content("a") + ": x\n" + &more("\"role\":\"assistant\",\"content\":\"<\"") + &delta(end);
         assert_eq!(qwen3(&(content("a<") + ": x\n" + &first)), output);
     }
-    // Empty parts do not end anything.
+    // Empty parts do not end the text.
     for other in [
         "\"tool_calls\":[]",
         "\"tool_calls\":null",
@@ -477,7 +479,7 @@ fn held_bytes_leave_before_a_part_of_another_kind() {
     }
 }
 
-/// Checks any dialect, at any place of any text: after such a part no text is left.
+/// Checks that in every dialect and at every place of a text, no text is held after such a part.
 #[test]
 fn nothing_is_held_behind_a_part() {
     let mut random = Random::announced("nothing_is_held_behind_a_part");
@@ -510,7 +512,7 @@ fn nothing_is_held_behind_a_part() {
     }
 }
 
-/// Checks that a part belongs to its choice: it does not end the text of another.
+/// Checks that a part does not end the text of another choice.
 #[test]
 fn a_part_ends_the_text_of_its_choice_alone() {
     let of = |index: usize, text: String| text.replace("\"index\":0,\"delta", &format!("\"index\":{index},\"delta"));
@@ -522,7 +524,7 @@ fn a_part_ends_the_text_of_its_choice_alone() {
         + &of(1, call)
         + &of(0, delta("\"reasoning_content\":\"c\""));
     assert_eq!(qwen3(&input), output);
-    // Two in one event.
+    // Two choices in one event.
     let two = |one: &str, two: &str| {
         format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{{one}}}}},{{\"index\":1,\"delta\":{{{two}}}}}]}}\n\n")
     };
@@ -537,7 +539,7 @@ fn a_part_ends_the_text_of_its_choice_alone() {
     assert_eq!(qwen3(&input), output);
 }
 
-/// Checks that a call of the server ends the thinking as one in the text does, where the dialect says so.
+/// Checks that if the dialect says so, a server's call ends the thinking as a call in the text does.
 #[test]
 fn a_call_ends_the_thinking() {
     let thinking = |text: &str| delta(&format!("\"reasoning_content\":\"{text}\""));
@@ -563,19 +565,19 @@ fn a_call_ends_the_thinking() {
             let yes = (false, "Yes.".to_owned());
             let begin = content(&format!("{open}hm"));
             assert_eq!(with(begin.clone() + &call + &content("Yes.")), [hm.clone(), yes.clone()], "{name}");
-            // Its closer comes late, whole or in parts, once.
+            // The closer follows the call, whole or in pieces, and is removed once.
             let (one, two) = close.split_at(3);
             let late = content(one) + &content(two) + &content("Yes.");
             assert_eq!(with(begin.clone() + &call + &late), [hm.clone(), yes.clone()], "{name}");
             let late = content(&format!("{close}Yes."));
             assert_eq!(with(begin.clone() + &call + &call + &late), [hm.clone(), yes.clone()], "{name}");
-            // Or it has come before.
+            // The closer precedes the call.
             let closed = content(&format!("{open}hm{close}"));
             assert_eq!(with(closed + &call + &late), [hm.clone(), yes.clone()], "{name}");
             let answered = content(&format!("{open}hm{close}So: "));
             assert_eq!(with(answered + &call + &late), [hm, (false, "So: Yes.".to_owned())], "{name}");
         }
-        // A thinking that calls interrupt continues after them; so does one whose dialect has no calls.
+        // If calls only interrupt the thinking, or if the dialect has no calls, the thinking continues after them.
         for (name, open, close) in
             [("apertus", "<|inner_prefix|>", "<|inner_suffix|>"), ("inline-think", "<think>", "</think>")]
         {
@@ -584,7 +586,7 @@ fn a_call_ends_the_thinking() {
             assert_eq!(with(&Dialect::find(name).unwrap(), &Options::default(), input.as_bytes()), output);
         }
     }
-    // A refusal does not end a thinking.
+    // A refusal does not end the thinking.
     let refusal = delta("\"refusal\":\"No.\"");
     let input = content("<think>\\nhm\\n") + &refusal + &content("so\\n</think>\\n\\nYes.");
     let output = thinking("hm")
@@ -621,7 +623,7 @@ fn a_stream_behind_its_end_begins_anew() {
     let input = content("<think>a") + "data: [DONE]\n\n" + &content("<think>b");
     let thinking = |text| delta(&format!("\"reasoning_content\":\"{text}\""));
     assert_eq!(qwen3(&input), thinking("a") + "data: [DONE]\n\n" + &thinking("b"));
-    // Text after a finish is a new answer.
+    // Text after a finish reason begins a new answer.
     let input = content("<think>a") + &finish("stop") + &content("<think>b");
     assert_eq!(qwen3(&input), thinking("a") + &finish("stop") + &thinking("b"));
 }
@@ -642,7 +644,7 @@ fn a_server_that_splits_is_left_alone() {
             + &content("a</think>b")
             + &finish("stop");
         assert_eq!(with(&dialect, &start, input.as_bytes()), input);
-        // Text that was held before it is not lost.
+        // Text that was held before the server's own thinking must not be lost.
         let input = content("a<thi") + &delta(theirs) + &content("nk>b");
         let output = content("a") + &more("\"content\":\"<thi\"") + &delta(theirs) + &content("nk>b");
         assert_eq!(with(&dialect, &Options::default(), input.as_bytes()), output);
@@ -665,7 +667,7 @@ fn surrogates_survive() {
         let thinking = |text| delta(&format!("\"reasoning_content\":\"{text}\""));
         assert_eq!(qwen3(&content(&format!("<think>{text}"))), thinking(text));
     }
-    // A pair in two deltas stays in two; in one, it is a character, which a stretch written anew has as such.
+    // A surrogate pair in two deltas stays in two. In one delta, it is a character, which a rewritten piece of text has as such.
     let input = content("<think>\\ud83e") + &content("\\udde0") + &content("\\ud83e\\udde0</think>");
     let wanted = ["\\ud83e", "\\udde0", "\u{1F9E0}"];
     assert_eq!(qwen3(&input), wanted.map(|text| delta(&format!("\"reasoning_content\":\"{text}\""))).concat());
@@ -689,7 +691,7 @@ fn bytes_that_are_no_utf8_pass_through() {
 fn keys_may_be_escaped_doubled_and_anywhere() {
     let escaped = delta("\"c\\u006fntent\":\"<think>a\"").replace("choices", "ch\\u006Fices");
     assert_eq!(chat(&escaped), delta("\"reasoning_content\":\"a\"").replace("choices", "ch\\u006Fices"));
-    // If there are two, readers take the last.
+    // If a member occurs twice, readers use the last one.
     let input = delta("\"content\":\"x\",\"content\":\"<think>a\"");
     assert_eq!(qwen3(&input), delta("\"content\":\"x\",\"content\":null,\"reasoning_content\":\"a\""));
     for input in [
@@ -705,7 +707,7 @@ fn keys_may_be_escaped_doubled_and_anywhere() {
     assert_eq!(qwen3(&first), first.replace("\"content\":\"<think>a\"", "\"reasoning_content\":\"a\""));
     let last = split("\"reasoning\":\"\",\"reasoning\":\"r\"");
     assert_eq!(qwen3(&last), last);
-    // Names like it, in other places, are others.
+    // Members with the same name in other places have other meanings.
     let other = "data: {\"delta\":{\"content\":\"<think>\"},\"choices\":[{\"content\":\"<think>\",\"messages\":{\"content\":\"<think>\"},\
                  \"delta\":{\"x\":{\"content\":\"<think>\"},\"content \":\"<think>\",\"conten\\\"t\":\"<think>\"}}]}\n\n";
     assert_eq!(qwen3(other), other);
@@ -735,8 +737,8 @@ fn other_lines_between_those_of_an_event_stay() {
     assert_eq!(qwen3(field), output);
 }
 
-/// Checks an event with several chunks, which some servers send. Readers that follow the standard cannot read it; those that
-/// read line by line can.
+/// Checks events with several chunks, which some servers send. Clients that follow the standard cannot read such events, but
+/// clients that read line by line can.
 #[test]
 fn several_lines_of_data_are_several_events() {
     let line = |event: String| event.trim_end().to_owned() + "\n";
@@ -745,16 +747,16 @@ fn several_lines_of_data_are_several_events() {
     let two = line(a.clone()) + &b;
     let wanted = thinking("hm") + &content("Yes.");
     assert_eq!(qwen3(&two), wanted);
-    // One of these: the stream's end.
+    // One of the lines is the stream's end.
     let end = "data: [DONE]\n\n".to_owned();
     let input = line(content("a<")) + &end;
     assert_eq!(qwen3(&input), content("a") + &more("\"content\":\"<\"") + &end);
     let input = line(a.clone()) + &line(b.clone()) + &line(content("So<")) + &line(finish("stop")) + &end;
     let output = wanted.clone() + &content("So") + &more("\"content\":\"<\"") + &finish("stop") + &end;
     assert_eq!(qwen3(&input), output);
-    // Without its blank line, at the end of the stream.
+    // At the end of the stream, the blank line after the event is missing.
     assert_eq!(qwen3(two.trim_end()), wanted.trim_end());
-    // Lines between them, blank data and line ends stay; the name is each one's.
+    // Other lines, blank data and line ends stay. Each chunk gets the event's name.
     let input =
         format!(": x\nid: 1\nevent: chunk\n{}: y\nid: 2\ndata:\n{}", line(a.clone()), b.replace("data: ", "data:"));
     let output = format!(
@@ -768,26 +770,26 @@ fn several_lines_of_data_are_several_events() {
     let input = line(a.clone()) + "event: chunk\n" + &b;
     let output = line(thinking("hm")) + "event: chunk\n\nevent: chunk\n" + &content("Yes.");
     assert_eq!(qwen3(&input), output);
-    // A chunk that goes before one goes between them.
+    // A chunk that is added before the second one is written between the two.
     let input = line(a.clone()) + &content("b</think>c");
     assert_eq!(qwen3(&input), thinking("hm") + &more("\"reasoning_content\":\"b\"") + &content("c"));
-    // Where nothing changes, no byte does.
+    // If no text changes, no byte changes.
     for same in [
         line(content("a")) + &content("b"),
         line(content("a")) + &end,
         format!("event: x\n{}{}", line(content("a")), content("b")),
         line(content("a")) + &line(done) + "data:\ndata: 7\n" + &end,
         "data: {}\ndata: [1]\n\n".to_owned(),
-        // Not all of it is JSON.
+        // One of the lines is not JSON.
         line(a.clone()) + "data: x\n" + &b,
         line(a.clone()) + "data: {\n" + &b,
     ] {
         assert_eq!(qwen3(&same), same);
     }
-    // One value on several lines is one.
+    // A value on several lines is one chunk.
     let joined = b.replace("\"choices\"", "\ndata: \"choices\"");
     assert_eq!(qwen3(&(a.clone() + &joined)), thinking("hm") + &joined.replace("</think>", ""));
-    // An error says that all is over.
+    // An error ends the answer.
     let input = line(content("a<")) + "data: {\"error\":{\"message\":\"no\"}}\n\n" + &content("<think>b");
     let output =
         content("a") + &more("\"content\":\"<\"") + "data: {\"error\":{\"message\":\"no\"}}\n\n" + &thinking("b");
@@ -803,7 +805,7 @@ fn an_event_of_many_lines_grows_little() {
     let output = rewrite_bytes(&dialect, &Options::default(), &[input.as_bytes()]);
     assert!(output.len() < 3 * input.len() + (4 << 20), "{} bytes became {}", input.len(), output.len());
     assert!(output.ends_with(b"c<\"}}]}\n\n") || output.ends_with(b"\"<\"},\"finish_reason\":null}]}\n\n"));
-    // Without a name that is so long, all of it is read.
+    // Without such a long name, the whole event is read.
     let input = lines.repeat(4000) + &content("c");
     let output = String::from_utf8(rewrite_bytes(&dialect, &Options::default(), &[input.as_bytes()])).unwrap();
     assert!(!output.contains("<think>"));
@@ -820,7 +822,7 @@ fn a_choice_may_come_twice_in_the_last_event() {
     assert_eq!(qwen3(&input), error(chunk("\"reasoning_content\":\"a\"", "\"reasoning_content\":\"b\"")));
 }
 
-/// Checks that a chunk put before the event for a later entry does not precede the text of an earlier one.
+/// Checks that a chunk added before the event for a later entry does not precede the text of an earlier entry.
 #[test]
 fn a_choice_that_comes_twice_keeps_its_order() {
     let dialect = Dialect::find("think").unwrap();
@@ -847,11 +849,11 @@ fn a_choice_that_comes_twice_keeps_its_order() {
     ] {
         let wanted = more(moved) + &before + &thinking + &chunk(left, "\"content\":\"z\"");
         assert_eq!(with(&dialect, &Options::default(), chunk(one, text).as_bytes()), wanted);
-        // Nothing goes before: it stays.
+        // No chunk is added before the event, so it stays.
         let same = chunk("\"content\":\"\\u0078\"", "\"content\":\"\\u0079\"");
         assert_eq!(with(&dialect, &Options::default(), same.as_bytes()), same);
     }
-    // So does text that was held back when a later entry finishes the choice.
+    // The same holds for held text when a later entry finishes the choice.
     let input = chunk("\"content\":\"x<\"", "").replace("{}}]}", "{},\"finish_reason\":\"stop\"}]}");
     let output = more("\"content\":\"x\"") + &more("\"content\":\"<\"") + &input.replace("x<", "");
     assert_eq!(with(&dialect, &Options::default(), input.as_bytes()), output);
@@ -863,7 +865,7 @@ fn choices_are_bounded() {
     let (mut input, mut wanted) = (String::new(), String::new());
     for index in 1000..1300 {
         input += &choice(index);
-        // Choice 0 is always kept a place.
+        // Choice 0 always has a reserved place.
         wanted += &if index < 1127 {
             choice(index).replace("content\":\"<think>", "reasoning_content\":\"")
         } else {
@@ -872,11 +874,11 @@ fn choices_are_bounded() {
     }
     let got = rewrite_bytes(&Dialect::find("qwen3").unwrap(), &Options::default(), &[input.as_bytes()]);
     same(wanted.as_bytes(), &got, "many choices");
-    // Each stream has its own.
+    // Each stream has its own choices.
     let full: String = (1000..1127).map(choice).collect();
     let input = format!("{full}data: [DONE]\n\n{}", choice(1127));
     assert_eq!(qwen3(&input), input.replace("content\":\"<think>", "reasoning_content\":\""));
-    // So are those of one event.
+    // The choices of one event are limited too.
     let input = format!("data: {{\"choices\":[{}]}}\n\n", vec!["{\"delta\":{\"content\":\"<think>\"}}"; 129].join(","));
     let got = rewrite_bytes(&Dialect::find("qwen3").unwrap(), &Options::default(), &[input.as_bytes()]);
     same(input.as_bytes(), &got, "many choices in one event");
@@ -907,7 +909,7 @@ fn line_ends_are_those_of_the_stream() {
     }
 }
 
-/// Checks that the line ends are those of the events before it, if it has none.
+/// Checks that if an event has no line end, the added events get the line ends of the events before it.
 #[test]
 fn line_ends_before_an_event_that_breaks_off() {
     let dialect = Dialect::find("inline-think").unwrap();
@@ -920,7 +922,7 @@ fn line_ends_before_an_event_that_breaks_off() {
             assert_eq!(with(&dialect, &Options::default(), input.as_bytes()), wanted, "{line_end:?}");
         }
     }
-    // But not those of a stream before.
+    // But not the line ends of an earlier stream.
     let mut rewriter = Rewriter::new(&dialect, &Options::default()).unwrap();
     let mut out = Vec::new();
     rewriter.feed(b"data: {}\r\n\r\ndata: {}\r\n", &mut out).unwrap();
@@ -982,7 +984,7 @@ fn a_long_event_passes_and_is_counted() {
         rewriter.reset();
         assert_eq!(rewriter.stats().too_long, 0);
     }
-    // One byte more, and it is read.
+    // With a limit of one byte more, the event is read.
     let options = Options::new().max_event(long.len());
     let thinking = |text| delta(&format!("\"reasoning_content\":\"{text}\""));
     let output = content("a") + &more("\"content\":\"<\"") + &thinking("and so on") + &thinking("b");
@@ -1034,7 +1036,7 @@ fn however_many_choices_and_however_long_their_envelope_an_event_grows_little() 
         };
         assert_eq!((text(true), text(false)), ("a".repeat(16), "b".repeat(16)), "{index}");
     }
-    // From 32 stretches, at most two of each choice for the rest, and the event itself.
+    // The output has at most 32 pieces of text, two events of each choice for the rest, and the event itself.
     assert!(output.matches("data: ").count() <= 32 + 2 * 128 + 1);
     assert!(output.len() < 16 * input.len(), "{} bytes became {}", input.len(), output.len());
 }
@@ -1045,7 +1047,7 @@ fn a_stray_closer_is_what_the_host_wants() {
     let text = delta("\"content\":\"a</think>b\"");
     for (stray_close, wanted) in [(StrayClose::Text, text.clone()), (StrayClose::Drop, delta("\"content\":\"ab\""))] {
         let mut rewriter = Rewriter::new(&dialect, &Options::new().stray_close(stray_close)).unwrap();
-        // The option stays where the stream's start or dialect is set again.
+        // The option stays if the stream's start or dialect is set again.
         let steps: [fn(&mut Rewriter); 4] = [
             |_| {},
             |rewriter| rewriter.use_dialect(None, Start::Channel(Channel::Content)).unwrap(),
@@ -1113,7 +1115,7 @@ fn bodies() {
     ] {
         assert_eq!(with(&dialect, &Options::default(), body(message).as_bytes()), body(wanted));
     }
-    // Text after a body, no body, or half a body passes unchanged.
+    // Text that is not a body, text after a body, and half a body stay unchanged.
     for other in [
         "{\"error\":{}}",
         "{\"choices\":3}\n{\"x\":1}",
@@ -1124,7 +1126,7 @@ fn bodies() {
         assert_eq!(with(&dialect, &Options::default(), other.as_bytes()), other);
         assert_eq!(with(&dialect, &Options::new().body(Body::Json), other.as_bytes()), other);
     }
-    // Some servers send events as JSON. A text that only looks like them passes.
+    // Some servers declare event streams as JSON. A text that only resembles events stays unchanged.
     let events = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"<think>a\"}}]}\n\n";
     for blanks in ["", "\n\n", "\u{feff}", ": hi\n\n"] {
         let events = format!("{blanks}{events}");
@@ -1137,7 +1139,7 @@ fn bodies() {
         let other = events.replace("data:", "dates:").replace(": hi\n\n", "x: hi\n\n");
         assert_eq!(with(&dialect, &as_json.repair(true), other.as_bytes()), other);
     }
-    // A body is sent as soon as it is whole, and one that is too long is counted.
+    // A body is sent as soon as it is complete, and a body that is too long is counted.
     let text = body("\"content\":\"<think>a\"");
     let mut rewriter = Rewriter::new(&dialect, &Options::new().max_event(text.len())).unwrap();
     let mut out = Vec::new();
@@ -1157,7 +1159,7 @@ fn a_rewriter_serves_stream_after_stream() {
     for (_, file) in own_recordings().iter().chain(&own_recordings()) {
         let input = std::fs::read(file).unwrap();
         let mut out = Vec::new();
-        // A body that is half read is forgotten.
+        // A reset drops a body that is half read.
         rewriter.feed(&input[..input.len() / 2], &mut out).unwrap();
         rewriter.reset();
         out.clear();
@@ -1176,7 +1178,7 @@ fn a_start_that_the_dialect_lacks_is_an_error() {
 
 // ------------------------------------------------------------------------------------------------------------ the start
 
-/// Returns a stream of two choices, of which the second comes late, and a body of two.
+/// Returns a stream of two choices, of which the second begins late, and a body of two choices.
 fn two_choices(text: &str) -> [String; 2] {
     let of =
         |index: usize, text: &str| content(text).replace("\"index\":0,\"delta", &format!("\"index\":{index},\"delta"));
@@ -1184,7 +1186,7 @@ fn two_choices(text: &str) -> [String; 2] {
     [of(0, text) + &of(0, "x") + &of(1, text) + &of(1, "x"), format!("{{\"choices\":[{},{}]}}", message(0), message(1))]
 }
 
-/// Returns the results of the choices' texts, which must be the same.
+/// Returns the results for all texts, in the stream and in the body.
 fn two_texts(rewriter: &mut Rewriter, text: &str) -> [[(String, String); 2]; 2] {
     two_choices(text).map(|input| {
         let mut out = Vec::new();
@@ -1217,7 +1219,7 @@ fn a_stream_starts_where_its_request_says() {
     let text = "hm</think>Yes.";
     let own = two_texts(&mut rewriter, "<think>hm</think>Yes.");
     assert_eq!(own, all_are(["hm", "Yes.x"]));
-    // Each of these is for one stream.
+    // Checks that a setting holds for one stream.
     let each = |rewriter: &mut Rewriter, set: &dyn Fn(&mut Rewriter)| {
         let mut all = Vec::new();
         for input in two_choices(text) {
@@ -1232,14 +1234,14 @@ fn a_stream_starts_where_its_request_says() {
         let split = "\"message\":{\"reasoning_content\":\"hm\",\"content\":\"Yes.\"}";
         assert_eq!(all[1].matches(split).count(), 2, "{}", all[1]);
         assert!(!all.concat().contains("</think>"));
-        // And the next one starts as the rewriter does.
+        // The next stream must start as the rewriter's options say.
         assert_eq!(two_texts(rewriter, "<think>hm</think>Yes."), all_are(["hm", "Yes.x"]));
         set(rewriter);
         rewriter.reset();
         assert_eq!(two_texts(rewriter, "<think>hm</think>Yes."), all_are(["hm", "Yes.x"]));
     };
     each(&mut rewriter, &|rewriter| rewriter.use_dialect(None, thinking).unwrap());
-    // Without a dialect, it is the rewriter's own, whatever was set before.
+    // Without a dialect, the rewriter's own is used, whatever was set before.
     each(&mut rewriter, &|rewriter| {
         rewriter.use_dialect(&find("harmony"), None).unwrap();
         rewriter.use_dialect(None, thinking).unwrap();
@@ -1250,7 +1252,7 @@ fn a_stream_starts_where_its_request_says() {
         let prompt = b"<|im_start|>user\n<think><|im_end|>\n<|im_start|>assistant\n<think>";
         assert_eq!(rewriter.start_from_prompt(prompt), Ok(thinking));
     });
-    // The last one counts.
+    // The last setting counts.
     each(&mut rewriter, &|rewriter| {
         rewriter.start_from_prompt(b"<think>").unwrap();
         rewriter.use_dialect(&find("inline-think"), None).unwrap();
@@ -1264,7 +1266,7 @@ fn a_stream_starts_where_its_request_says() {
         rewriter.use_dialect(&find("qwen3-thinking"), Start::Channel(Channel::Content)).unwrap();
         rewriter.use_dialect(&find("qwen3-thinking"), None).unwrap();
     });
-    // Half of a marker, or of its framing, is the prompt's.
+    // The prompt ends inside a marker or its framing.
     for (prompt, text) in
         [("<thi", "nk>hm</think>Yes."), ("<think>", "\\nhm</think>Yes."), ("<think>\n", "hm</think>Yes.")]
     {
@@ -1277,11 +1279,11 @@ fn a_stream_starts_where_its_request_says() {
             assert_eq!(out.matches("\"reasoning_content\":\"hm\"").count(), 2, "{prompt:?}: {out}");
         }
     }
-    // An empty one takes it back.
+    // An empty prompt undoes the setting.
     rewriter.start_from_prompt(b"<think>").unwrap();
     assert_eq!(rewriter.start_from_prompt(b""), Ok(Start::Channel(Channel::Content)));
     assert_eq!(two_texts(&mut rewriter, "a"), all_are(["", "ax"]));
-    // A span that a prompt has ended is over.
+    // A span that the prompt has closed is not open in the stream.
     let mut open = Rewriter::new(&find("qwen3-thinking"), &Options::default()).unwrap();
     open.start_from_prompt(b"<|im_start|>assistant\n<think>\n\n</think>\n\n").unwrap();
     let mut out = Vec::new();
@@ -1306,7 +1308,7 @@ fn a_start_comes_before_the_first_byte() {
         rewriter.use_dialect(None, Start::Channel(Channel::Thinking)).unwrap();
         rewriter.finish(&mut out).unwrap();
     }
-    // It lasts for the stream: after its end, each choice begins so again.
+    // The setting holds for the whole stream: after a `[DONE]`, each choice starts in the same way again.
     rewriter.start_from_prompt(b"<think>").unwrap();
     out.clear();
     let input = content("a") + "data: [DONE]\n\n" + &content("b");
@@ -1322,7 +1324,7 @@ fn what_is_no_text_passes_and_is_said() {
     let stream = content("<think>hm</think>Yes.");
     let utf16: Vec<u8> = stream.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let with = |head: &[u8]| [head, stream.as_bytes()].concat();
-    // Headers of gzip, zstd, zlib and Brotli as compressors write them, and other data that is not text.
+    // The first bytes of gzip, zstd, zlib and Brotli as compressors write them, and other data that is not text.
     let encoded: [Vec<u8>; 13] = [
         with(b"\x1F\x8B\x08\x00\x00\x00\x00\x00"),
         with(b"\x1F\x8B"),
@@ -1351,7 +1353,7 @@ fn what_is_no_text_passes_and_is_said() {
                     assert_eq!(out, stream, "nothing waits");
                     rewriter.finish(&mut out).unwrap();
                     assert!(rewriter.stats().encoded && out == stream && rewriter.stats().too_long == 0);
-                    // The next stream is another.
+                    // The next stream is not encoded.
                     rewriter.feed(b"data", &mut out).unwrap();
                     assert!(!rewriter.stats().encoded);
                 }
@@ -1361,7 +1363,7 @@ fn what_is_no_text_passes_and_is_said() {
             }
         }
     }
-    // Text is none of it, whatever comes later.
+    // These texts are not encoded data, whatever follows.
     for text in [
         "data: \0\n\n",
         ": \u{FF}\n\n",
@@ -1420,7 +1422,7 @@ fn hostile_bytes_pass() {
 
 #[test]
 fn broken_chunks_pass() {
-    // Every cut of a good chunk, and every byte of it replaced: it must not panic, and bodies that cannot be read must stay
+    // Cuts a valid chunk at every place, and replaces every byte: the rewriter must not panic, and unreadable bodies must stay
     // unchanged.
     let dialect = Dialect::find("qwen3").unwrap();
     let good = delta("\"role\":\"assistant\",\"content\":\"<think>a</think>\\n\\nb\\u00e9<\"");

@@ -1,10 +1,9 @@
-//! Servers that repeat a text with differences, in every format: there is no panic, cuts make no difference, the output is
-//! JSON, and no word of the answer is lost, neither of the pieces nor of the repeated text.
+//! Rewrites streams of servers that repeat a text with differences, in every format. There must be no panic, cuts must make no
+//! difference, the output must be JSON, and no word of the pieces or of the repeated text may be lost.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use aside::call_writer::Tools;
+use aside::answer::Tools;
 use aside::sse::{Body, Field, Formats, Options, ResponsesAs, Rewriter};
 use aside::{CallsInThinking, Channel, Dialect, Start, StrayClose};
 use samples::Random;
@@ -12,10 +11,10 @@ use serde_json::Value;
 use support::accounts::{Server, Shape, words};
 use support::random_cuts;
 
-/// How many answers of each format are tried, of streams and of bodies each.
+/// The number of streams and the number of bodies that are tested for each format.
 const ANSWERS: usize = 1500;
 
-/// A call stays whole, because other tests check its result.
+/// The pieces of random texts. A call is one piece, because other tests check calls.
 const PIECES: [&str; 14] = [
     "<think>",
     "<think>\n",
@@ -41,7 +40,7 @@ fn options(random: &mut Random) -> Options {
         .start(*random.pick(&starts))
         .field(*random.pick(&[Field::ReasoningContent, Field::Reasoning, Field::Thinking]))
         .calls(!random.one_in(3))
-        .tools(random.one_in(3).then(|| Arc::new(tools)))
+        .tools(random.one_in(3).then_some(tools))
         .calls_in_thinking(*random.pick(&[CallsInThinking::Dialect, CallsInThinking::Never]))
         .stray_close(*random.pick(&[StrayClose::Dialect, StrayClose::Text, StrayClose::Drop]))
         .max_held(random.one_in(4).then(|| random.below(60)))
@@ -51,7 +50,7 @@ fn options(random: &mut Random) -> Options {
         .repair(random.one_in(4))
 }
 
-/// Returns the rewritten answer, checked to be the same at cuts and in a rewriter that was used before.
+/// Returns the rewritten answer, checked to be the same at cuts and with a used rewriter.
 fn rewritten(dialect: &Dialect, options: &Options, answer: &str, random: &mut Random) -> String {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
     let mut run = |chunks: &[&[u8]]| {
@@ -70,13 +69,13 @@ fn rewritten(dialect: &Dialect, options: &Options, answer: &str, random: &mut Ra
     whole
 }
 
-/// The words of an answer.
+/// The words of an answer, each of which is one character.
 #[derive(Default)]
 struct Said {
     all: BTreeSet<char>,
-    /// Those of events that say something new.
+    /// The words of events with new text.
     pieces: BTreeSet<char>,
-    /// Those of the events that end a response.
+    /// The words of the events that end a response.
     last: BTreeSet<char>,
 }
 

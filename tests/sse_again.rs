@@ -1,8 +1,8 @@
-//! A rewriter that serves one stream after the other treats each like the first: nothing of a stream is left for the next, and what is
-//! noted before a stream begins is kept.
+//! Checks that a rewriter treats every stream like its first: nothing of a stream may remain for the next, and what the rewriter
+//! stores before a stream must stay.
 
 use aside::Dialect;
-use aside::call_writer::NotWhole;
+use aside::answer::NotWhole;
 use aside::sse::{Body, Options, ResponsesAs, Rewriter, Shapes, Thinking};
 use samples::Random;
 
@@ -42,7 +42,7 @@ fn a_second_stream_is_like_the_first() {
     let files = support::files(&root).into_iter().chain(support::files(root.join("formats")));
     let streams: Vec<String> = files.filter_map(|file| std::fs::read_to_string(file).ok()).collect();
     assert!(streams.len() > 12);
-    // Answers in the thinking, without the calls and content of the recordings: what may be promoted.
+    // Answers with thinking only, without the calls and the content of the recordings, so that the thinking may be promoted.
     let thinking =
         |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
     let finish = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
@@ -66,7 +66,7 @@ fn a_second_stream_is_like_the_first() {
         let [first, second] = [0; 2].map(|_| output(&mut rewriter, &chunks, resets));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         assert!(first == second, "{options:?}\n{}\n  first {}\n  second {}", text(stream), text(&first), text(&second));
-        // One before it leaves nothing either.
+        // A different stream before must leave nothing either.
         let other = random.pick(&streams).as_bytes();
         output(&mut rewriter, &[other], resets);
         let third = output(&mut rewriter, &chunks, false);

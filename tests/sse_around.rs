@@ -1,10 +1,8 @@
-//! The framing around the calls of an answer: blanks, a second closer, sections without a call, and tokens that end a turn are
-//! not content, in any format, and however the server and the network cut the answer.
-
-use std::sync::Arc;
+//! Checks the framing around the calls of an answer: blanks, a second closer, sections without a call, and tokens that end a turn
+//! must not become content, in any format and however the server and the network cut the answer.
 
 use aside::Dialect;
-use aside::call_writer::Tools;
+use aside::answer::Tools;
 use aside::sse::{Formats, Options, Rewriter};
 use serde_json::{Value, json};
 
@@ -107,7 +105,7 @@ impl Format {
         body.to_string()
     }
 
-    /// Returns a client's result for a stream: each text as it comes, and each call.
+    /// Returns what a client gets from a stream: each text in the order of arrival, and each call.
     fn read(self, stream: &str) -> Vec<Said> {
         let mut said = Vec::new();
         for line in stream.lines() {
@@ -189,7 +187,7 @@ fn rewrite<'a>(dialect: &str, chunks: impl IntoIterator<Item = &'a [u8]>) -> Str
         .formats(Formats::ALL)
         .responses_as(aside::sse::ResponsesAs::ReasoningText)
         .calls(true)
-        .tools(Arc::new(Tools::read(TOOLS).unwrap()));
+        .tools(Tools::read(TOOLS).unwrap());
     let mut rewriter = Rewriter::new(&Dialect::find(dialect).unwrap(), &options).unwrap();
     let mut out = Vec::new();
     for chunk in chunks {
@@ -199,7 +197,7 @@ fn rewrite<'a>(dialect: &str, chunks: impl IntoIterator<Item = &'a [u8]>) -> Str
     String::from_utf8(out).unwrap()
 }
 
-/// Joins texts of one kind that come one after the other.
+/// Joins consecutive texts of one kind.
 fn joined(said: &[Said]) -> Vec<Said> {
     let mut joined: Vec<Said> = Vec::new();
     for Said(kind, text) in said {
@@ -221,7 +219,7 @@ fn check(dialect: &str, text: &str, wanted: &[(&'static str, &str)]) {
     let wanted: Vec<Said> = wanted.iter().map(|(kind, text)| Said(kind, (*text).to_owned())).collect();
     let has_call = wanted.iter().any(|said| said.0 == "call");
     for format in FORMATS {
-        // In choices, text that a call interrupts is one text.
+        // In formats with choices, a call does not divide the text.
         let is_of_choices = matches!(format, Format::Chat | Format::Ollama);
         for len in [1, 3, usize::MAX] {
             let texts = pieces(text, len);
@@ -238,7 +236,7 @@ fn check(dialect: &str, text: &str, wanted: &[(&'static str, &str)]) {
                 true => assert_eq!(trimmed(&got), trimmed(&wanted), "{about}"),
                 false => assert_eq!(got, wanted, "{about}"),
             }
-            // The last blanks of a text have no text to wait for.
+            // Only the last text may consist of blanks, because no text follows it.
             let before_last = &said[..said.len().saturating_sub(1)];
             let is_text = |Said(_, text): &Said| !text.trim().is_empty();
             assert!(!has_call || before_last.iter().all(is_text), "blanks alone: {about}");
@@ -287,16 +285,16 @@ fn text_around_calls_stays() {
     check("qwen3", &format!("{F}\n\nDone.\n"), &[call, ("text", "Done.\n")]);
     check("qwen3", &format!("{F}\n{F}\nDone."), &[call, call, ("text", "Done.")]);
     check("qwen3", &format!("{F}</tool_call>\nDone."), &[call, ("text", "Done.")]);
-    // Text that only begins as a token does.
+    // Text that only begins like a token stays.
     check("qwen3", &format!("{F}\n</tool"), &[call, ("text", "</tool")]);
     check("qwen3", &format!("{F}\n</s is a tag"), &[call, ("text", "</s is a tag")]);
     check("qwen3", &format!("{F}\n<tool_call> begins"), &[call, ("text", "<tool_call> begins")]);
     check("qwen3", &format!("</tool {F}"), &[("text", "</tool"), call]);
-    // Tokens in a text are text.
+    // Tokens inside a text stay text.
     check("qwen3", &format!("The </s> ends {F}"), &[("text", "The </s> ends"), call]);
     check("qwen3", "<think>\nhm\n</think>\n\nHi", &[("thinking", "hm"), ("text", "Hi")]);
     check("qwen3", &format!("<think>\nhm\n</think>\n\n \n{F}"), &[("thinking", "hm"), call]);
-    // Without a call for the client, all stays where it is.
+    // Without a call for the client, everything stays.
     check("qwen3", " \n", &[("text", " \n")]);
     check("qwen3", "\n\nHi \n\n you\n", &[("text", "\n\nHi \n\n you\n")]);
     check("qwen3", "Hi</s>", &[("text", "Hi</s>")]);
@@ -304,7 +302,7 @@ fn text_around_calls_stays() {
     check("qwen3", &format!("a\n{other}\n b\n"), &[("text", &format!("a\n{other}\n b\n"))]);
 }
 
-/// Checks that a message to a tool of the server is not an answer.
+/// Checks that a message to a tool of the server is thinking.
 #[test]
 fn code_for_a_tool_of_the_server_is_thinking() {
     let python = "<|channel|>commentary to=python <|constrain|>code<|message|>print(1)<|call|>";
@@ -313,7 +311,7 @@ fn code_for_a_tool_of_the_server_is_thinking() {
     check("harmony", &format!("{python}{answer}"), &[("thinking", "print(1)"), ("text", "Yes.")]);
     let f = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"x\": 1}<|call|>";
     check("harmony", f, &[("call", "f")]);
-    // A tool that the client does not have.
+    // The client does not have this tool.
     check("harmony", &f.replace("functions.f", "functions.g"), &[("text", "{\"x\": 1}")]);
 }
 
@@ -342,7 +340,7 @@ fn words_stay_apart() {
     }
 }
 
-/// Blanks do not wait without an end, and none of them is lost.
+/// Checks that blanks are not held without a limit, and that none is lost.
 #[test]
 fn only_so_many_blanks_wait() {
     let blanks = " ".repeat(10_000);

@@ -1,11 +1,10 @@
-//! Tool calls that a model writes as text, made `tool_calls` of a stream's chunks and of a body: a client must get the calls,
-//! the content and the thinking of the text from them, however the server cut the text and the network the stream. Each byte of
-//! a call's region is sent once, as a part of a call or as content.
+//! Turns tool calls that a model writes as text into `tool_calls` in a stream's chunks and in a body. A client must get the calls,
+//! the content and the thinking of the text, however the server cut the text and the network cut the stream. Each byte of a call's
+//! region must be sent once, in a call or as content.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use aside::call_writer::{ImpliedEnd, Tools};
+use aside::answer::{ImpliedEnd, Tools};
 use aside::sse::{Options, Rewriter};
 use aside::{CallsInThinking, Dialect, Start};
 use samples::{Random, Texts};
@@ -28,7 +27,7 @@ fn dialect(toml: &str) -> Dialect {
 }
 
 fn wanting() -> Options {
-    Options::new().calls(true).tools(Arc::new(Tools::read(TOOLS).unwrap()))
+    Options::new().calls(true).tools(Tools::read(TOOLS).unwrap())
 }
 
 fn rewrite<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
@@ -41,7 +40,7 @@ fn rewrite<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<I
     String::from_utf8(out).unwrap()
 }
 
-/// Returns the rewritten stream or body, which is the same at every cut.
+/// Returns the rewritten stream or body, checked to be the same at every cut.
 fn out(dialect: &Dialect, options: &Options, input: &str) -> String {
     let input = input.as_bytes();
     let whole = rewrite(dialect, options, [input]);
@@ -59,7 +58,7 @@ fn answer(thinking: &str, content: &str, calls: &[[&str; 3]], finish: &str) -> S
     Said { thinking: thinking.into(), content: content.into(), calls, finish: finish.into() }
 }
 
-/// Returns a client's result for an answer of one choice.
+/// Returns what a client gets from an answer of one choice.
 fn said(output: &str) -> Said {
     client(output).remove(&0).unwrap_or_default()
 }
@@ -104,7 +103,7 @@ fn pieces(text: &str, mut len: impl FnMut() -> usize) -> Vec<&str> {
     pieces
 }
 
-/// Returns a client's result for a text, which is the same however the server and the network cut it.
+/// Returns what a client gets for a text, checked to be the same however the server and the network cut it.
 fn told(dialect: &Dialect, options: &Options, text: &str) -> Said {
     let mut random = Random::new(text.len() as u64);
     let run = |input: &str, lens: &mut dyn FnMut() -> usize| {
@@ -129,7 +128,7 @@ const F: &str = r#"<tool_call>
 </tool_call>"#;
 const F_CALL: [&str; 3] = ["call_chatcmplA1_0_0", "f", r#"{"x": 1}"#];
 
-/// A text, and a client's result.
+/// A text, and what a client must get for it.
 type Case<'a> = (&'a str, &'a str, &'a str, &'a [[&'a str; 3]], &'a str);
 
 const CASES: &[Case<'_>] = &[
@@ -142,7 +141,7 @@ const CASES: &[Case<'_>] = &[
         &[["call_chatcmplA1_0_0", "g", "{}"]],
         "tool_calls",
     ),
-    // The thinking continues after the call: it was only rehearsed.
+    // The thinking continues after the call, so the model only mentioned the call.
     (
         "<think>hm<tool_call>{\"name\":\"g\"}</tool_call>ok",
         "hm<tool_call>{\"name\":\"g\"}</tool_call>ok",
@@ -150,7 +149,7 @@ const CASES: &[Case<'_>] = &[
         &[],
         "stop",
     ),
-    // The types of the schema; two calls in one region.
+    // The values get the types of the schema. The region has two calls.
     (
         "Go.<tool_call><function=f>\n<parameter=x>\n42\n</parameter>\n</function>\n{\"name\":\"g\",\"arguments\":{\"a\":\"</tool_call>\"}}</tool_call>",
         "",
@@ -158,7 +157,7 @@ const CASES: &[Case<'_>] = &[
         &[["call_chatcmplA1_0_0", "f", "{\"x\":42}"], ["call_chatcmplA1_0_1", "g", "{\"a\":\"</tool_call>\"}"]],
         "tool_calls",
     ),
-    // No call in the region is sent: all of it stays.
+    // If no call in a region is sent, the whole region stays.
     ("a<tool_call>\nno call\n</tool_call>b", "", "a<tool_call>\nno call\n</tool_call>b", &[], "stop"),
     (
         "<tool_call>{\"name\": \"no\", \"arguments\": {}}</tool_call>",
@@ -167,7 +166,7 @@ const CASES: &[Case<'_>] = &[
         &[],
         "stop",
     ),
-    // A call of another tool stays, its region's markers do not.
+    // A call of an unknown tool stays as text, but the markers of its region are removed.
     (
         "<tool_call>[{\"name\":\"no\",\"arguments\":{\"x\":1}},\n{\"name\":\"g\",\"id\":\"7\"}]</tool_call>.",
         "",
@@ -182,7 +181,7 @@ const CASES: &[Case<'_>] = &[
         &[["7", "g", "{}"]],
         "tool_calls",
     ),
-    // Text before a call lets go of the opener; text after it stays.
+    // Text before a call decides that the opener is removed. Text after the call stays.
     (
         "<tool_call>{\"name\":\"no\"} so <function=g></function> and\n</tool_call>.",
         "",
@@ -200,7 +199,7 @@ const CASES: &[Case<'_>] = &[
         &[["call_chatcmplA1_0_0", "f", "{\"x\":1"]],
         "stop",
     ),
-    // A mention is not a call.
+    // A mentioned opener is not a call.
     (
         "<think>I write <tool_call> here</think>And <tool_call> there",
         "I write <tool_call> here",
@@ -208,7 +207,7 @@ const CASES: &[Case<'_>] = &[
         &[],
         "stop",
     ),
-    // The same id twice, and one that looks like one of ours.
+    // The same id twice, and an id that looks like the library's own.
     (
         "<tool_call>{\"name\":\"g\",\"id\":\"a\"}{\"name\":\"g\",\"id\":\"a\"}{\"name\":\"g\",\"id\":\"call_chatcmplA1_0_3\"}{\"name\":\"g\"}</tool_call>",
         "",
@@ -242,13 +241,13 @@ fn a_client_gets_each_byte_once() {
     }
 }
 
-/// Checks that a header is not part of the text, so that it is removed even where no call is sent.
+/// Checks that a header is not part of the text, and is removed even if no call is sent.
 #[test]
 fn a_header_is_not_content() {
     let dialect = dialect(HEADER);
     let f = "<|channel|>commentary to=functions.f<|message|>{\"x\": 1}<|call|>";
     assert_eq!(told(&dialect, &wanting(), f), answer("", "", &[F_CALL], "tool_calls"));
-    // A tool of the server's is called in the thinking.
+    // A call of a server's tool is thinking.
     let python = "<|channel|>commentary to=python<|message|>print()<|call|>";
     assert_eq!(told(&dialect, &wanting(), python), answer("print()", "", &[], "stop"));
     for (input, left) in [
@@ -263,11 +262,11 @@ fn a_header_is_not_content() {
 #[test]
 fn the_options_do_what_they_say() {
     let dialect = dialect(TAGS);
-    // Without a list of tools, every call is sent; with an empty one, none is.
+    // Without a list of tools, every call is sent. With an empty list, none is.
     let text = "<tool_call>{\"name\":\"no\",\"arguments\":{\"x\":1}}</tool_call>";
     let any = told(&dialect, &Options::new().calls(true), text);
     assert_eq!(any.calls, [["call_chatcmplA1_0_0", "no", "{\"x\":1}"].map(str::to_owned)]);
-    let none = Arc::new(Tools::read("[]").unwrap());
+    let none = Tools::read("[]").unwrap();
     let none = Options::new().calls(true).tools(none);
     assert_eq!(told(&dialect, &none, F), answer("", F, &[], "stop"));
     assert_eq!(out(&dialect, &none, &stream([F])), out(&dialect, &Options::new(), &stream([F])));
@@ -295,7 +294,7 @@ fn calls_leave_in_a_field_of_their_own() {
         json!([{}, "tool_calls"]),
     ];
     assert_eq!(deltas(&out(&dialect(TAGS), &wanting(), &input)), wanted);
-    // Where a server writes an empty list with every delta, that is filled.
+    // If a server writes an empty list of calls in every delta, the list is filled.
     for empty in ["[]", "null"] {
         let with = |text: &str| content(text).replace("\"content\"", &format!("\"tool_calls\": {empty}, \"content\""));
         let output =
@@ -309,12 +308,12 @@ fn calls_leave_in_a_field_of_their_own() {
 fn a_body_has_whole_calls() {
     let dialect = dialect(TAGS);
     for (text, thinking, left, calls, reason) in CASES {
-        // A call that breaks off stays as it was written.
+        // In a body, a call that breaks off stays as it was written.
         let broken = reason == &"stop" && !calls.is_empty();
         let wanted = if broken { answer("", text, &[], "stop") } else { answer(thinking, left, calls, reason) };
         assert_eq!(said(&rewrite(&dialect, &wanting(), [body(text).as_bytes()])), wanted, "{text}");
     }
-    // An id that comes after the arguments counts here alone.
+    // An id after the arguments is only used in a body.
     let text = "<tool_call>{\"name\":\"g\",\"arguments\":{},\"id\":\"late\"}</tool_call>";
     let late = |output: &str| said(output).calls[0][0].clone();
     assert_eq!(late(&rewrite(&dialect, &wanting(), [body(text).as_bytes()])), "late");
@@ -334,7 +333,7 @@ fn a_body_has_whole_calls() {
         let wanted = input(&wanted.replace('C', call)).replace("\"stop\"", "\"tool_calls\"");
         assert_eq!(out(&dialect, &wanting(), &input(&members.replace('T', text))), wanted);
     }
-    // A server that has itself made calls.
+    // The server itself has made calls.
     let own = input(&format!("\"content\":\"{text}\",\"tool_calls\":[{{\"id\":\"1\"}}]"));
     assert_eq!(out(&dialect, &wanting(), &own), own);
 }
@@ -346,7 +345,7 @@ fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
         &json!({"tool_calls": [{"index": 0, "id": "s", "type": "function", "function": {"name": "h", "arguments": "{}"}}]}),
         &Value::Null,
     );
-    // Text that waited is sent before, as content.
+    // Held text is sent before the server's call, as content.
     let input = content("a<tool_call>{\"name\":\"g\"") + &own + &content(F) + &finish("tool_calls");
     let wanted = answer("", &format!("a<tool_call>{{\"name\":\"g\"{F}"), &[["s", "h", "{}"]], "tool_calls");
     assert_eq!(said(&out(&dialect, &wanting(), &input)), wanted);
@@ -354,16 +353,16 @@ fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
     let both = own.replace("\"tool_calls\"", &format!("\"content\":{},\"tool_calls\"", Value::from(F)));
     let output = out(&dialect, &wanting(), &(both.clone() + &finish("stop")));
     assert_eq!(output, both + &finish("stop"));
-    // The members of one choice do not affect another.
+    // The calls of one choice do not affect another.
     let other = content(F).replace("\"index\":0", "\"index\":1");
     let all = client(&out(&dialect, &wanting(), &(own + &other)));
     assert_eq!(all[&1].calls, [["call_chatcmplA1_1_0", "f", "{\"x\": 1}"].map(str::to_owned)]);
-    // An empty list has no effect, and neither have members that a client shows next to the text.
+    // An empty list and members that a client shows next to the text have no effect.
     for beside in [json!({"tool_calls": []}), json!({"refusal": null}), json!({"annotations": [1]})] {
         let input = content("<tool_call>{\"name\":\"g\"") + &chunk(&beside, &Value::Null) + &content("}</tool_call>");
         assert_eq!(said(&out(&dialect, &wanting(), &input)).calls.len(), 1, "{beside}");
     }
-    // A part of another kind ends the text, so that nothing may wait; a call that was sent continues.
+    // A part of another kind ends the text, so nothing may be held. A call of which a part was sent continues.
     let refusal = chunk(&json!({"refusal": "no"}), &Value::Null);
     let input = content("<tool_call>{\"name\":\"g\"") + &refusal + &content("}</tool_call>") + &finish("stop");
     let output = out(&dialect, &wanting(), &input);
@@ -373,7 +372,8 @@ fn a_server_that_makes_calls_of_its_own_is_left_alone_from_there_on() {
     assert_eq!(said(&out(&dialect, &wanting(), &input)).calls[0][2], "{\"a\":1}");
 }
 
-/// Checks that a server may leave the calls to others, and then they are looked for. Everything else stays unchanged.
+/// Checks that calls are looked for if a server splits the thinking but leaves calls in the text. Everything else must stay
+/// unchanged.
 #[test]
 fn a_server_that_splits_the_thinking_may_leave_calls_in_the_text() {
     let dialect = dialect(TAGS);
@@ -387,7 +387,7 @@ fn a_server_that_splits_the_thinking_may_leave_calls_in_the_text() {
         let left = "a </think> <think>b</think>c";
         assert!(said.content.ends_with(left) && said.thinking.ends_with("hmhm"), "{output}");
     }
-    // Nothing waits where the server goes back to thinking, or itself makes calls.
+    // Held text is sent when the server returns to thinking or makes calls itself.
     let own = chunk(
         &json!({"tool_calls": [{"index": 0, "id": "s", "type": "function", "function": {"name": "h", "arguments": ""}}]}),
         &Value::Null,
@@ -401,7 +401,7 @@ fn a_server_that_splits_the_thinking_may_leave_calls_in_the_text() {
         let said = said(&out(&dialect, &wanting(), &input));
         assert_eq!(said.content, "a<tool_call>{\"name\": \"f\"}</tool_call>");
     }
-    // Without a call, every byte stays.
+    // Without a call, no byte changes.
     let input = thinks.clone()
         + &content("<think>a</think>")
         + &content("<tool_call>b</tool_call>")
@@ -425,14 +425,14 @@ fn a_call_changes_no_reason_but_stop() {
         let input = content(F) + &finish(reason);
         assert_eq!(said(&out(&dialect, &wanting(), &input)).finish, reason);
     }
-    // It may be in the chunk that ends the call, and before the delta.
+    // The finish reason may be in the chunk that ends the call, and before the delta.
     let last = chunk(&json!({"content": F}), &"stop".into());
     assert_eq!(said(&out(&dialect, &wanting(), &last)), answer("", "", &[F_CALL], "tool_calls"));
     let before = "data: {\"choices\":[{\"finish_reason\": \"stop\",\"delta\":{\"content\":\"<tool_call>{\\\"name\\\":\\\"g\\\"}</tool_call>\"},\"index\":0}]}\n\n";
     assert!(
         out(&dialect, &wanting(), before).contains("{\"finish_reason\": \"tool_calls\",\"delta\":{\"tool_calls\":[")
     );
-    // Another choice's reason is its own, and so is that of the next stream.
+    // The finish reasons of other choices and of the next stream do not change.
     let one = |index: u64, text: &str| content(text).replace("\"index\":0", &format!("\"index\":{index}"));
     let end = |index: u64| finish("stop").replace("\"index\":0", &format!("\"index\":{index}"));
     let all = client(&out(&dialect, &wanting(), &(one(0, F) + &one(1, "a") + &end(1) + &end(0))));
@@ -445,7 +445,7 @@ fn a_call_changes_no_reason_but_stop() {
     );
 }
 
-/// Checks a model that repeats a tool's output, and so writes calls that nobody asked for.
+/// Checks a model that repeats a tool's output, which contains calls.
 #[test]
 fn a_call_that_is_repeated_calls_no_tool_but_those_of_the_request() {
     let dialect = dialect(TAGS);
@@ -453,16 +453,16 @@ fn a_call_that_is_repeated_calls_no_tool_but_those_of_the_request() {
     let text = format!("<think>It says {{}}.</think>The page says: {printed} I did not do that. {F}");
     let left = format!("The page says: {printed} I did not do that.");
     assert_eq!(told(&dialect, &wanting(), &text), answer("It says {}.", &left, &[F_CALL], "tool_calls"));
-    // In the thinking, which continues after it, it is thinking.
+    // In the thinking, the repeated output stays thinking, because the thinking continues after it.
     let text = format!("<think>It says {printed} hm");
     assert_eq!(told(&dialect, &wanting(), &text), answer(&format!("It says {printed} hm"), "", &[], "stop"));
-    // A tool of the request may be called so, and a host that asks for no tool does not get a call.
+    // If the call's tool is in the request, it is sent as a call. A host whose request has no tools gets no call.
     let printed = printed.replace("delete_all", "g");
     let call = ["call_chatcmplA1_0_0", "g", "{\"path\":\"/\"}"];
     assert_eq!(told(&dialect, &wanting(), &printed), answer("", "", &[call], "tool_calls"));
-    let none = Options::new().calls(true).tools(Arc::new(Tools::read("[]").unwrap()));
+    let none = Options::new().calls(true).tools(Tools::read("[]").unwrap());
     assert_eq!(told(&dialect, &none, &printed), answer("", &printed, &[], "stop"));
-    // A dialect without tables reports no calls, whatever the options.
+    // In a dialect without tables, no calls are reported with any options.
     let tags = Dialect::find("thinking-tags").unwrap();
     let every = Options::new().calls(true);
     for text in [&printed, F, "<think>hm</think><tool_call>{\"name\": \"f\"}</tool_call>"] {
@@ -477,7 +477,7 @@ fn the_tools_are_those_of_the_stream() {
     let mut rewriter = Rewriter::new(&dialect, &wanting()).unwrap();
     let mut calls = |tools: Option<&str>, input: &str| {
         if let Some(tools) = tools {
-            rewriter.use_tools(Arc::new(Tools::read(tools).unwrap())).unwrap();
+            rewriter.use_tools(Tools::read(tools).unwrap()).unwrap();
         }
         let mut out = Vec::new();
         rewriter.feed(input, &mut out).unwrap();
@@ -491,7 +491,7 @@ fn the_tools_are_those_of_the_stream() {
         assert_eq!(calls(Some("[{\"name\":\"h\"}]"), &input(F)), 0);
         assert_eq!(calls(Some("[{\"name\":\"h\"}]"), &input(other)), 1);
         assert_eq!(calls(Some("[]"), &input(F)), 0);
-        // The next stream has the rewriter's own again.
+        // For the next stream, the rewriter's own tools count again.
         assert_eq!((calls(None, &input(F)), calls(None, &input(other))), (1, 0));
     }
     rewriter.use_tools(None).unwrap();
@@ -525,7 +525,7 @@ fn an_event_may_have_a_choice_twice_and_several_chunks() {
     let chunk = |text| format!("data: {{\"id\":\"c\",\"choices\":[{}]}}\n", choice(text));
     let lines = chunk(one) + &chunk(two) + &chunk(three) + "data: [DONE]\n\n";
     assert_eq!(said(&out(&dialect, &wanting(), &lines)), answer("", "ab<tool_call>", &calls, ""));
-    // Waiting text is not sent after an event that is not read, nor over an error.
+    // Held text is sent before an event that is not read and before an error.
     let begun = content("a<tool_call>{\"name\":\"g\"");
     let long = format!("data: {{\"long\":\"{}\"}}\n\n", "x".repeat(500));
     for (end, options) in [(&long[..], wanting().max_event(400)), ("data: {\"error\":{\"code\":1}}\n\n", wanting())] {
@@ -533,7 +533,7 @@ fn an_event_may_have_a_choice_twice_and_several_chunks() {
         assert_eq!(said(&output).content, "a<tool_call>{\"name\":\"g\"", "{output}");
         assert!(output.ends_with(end), "{output}");
     }
-    // Many calls in one chunk are joined, and each stays in one entry.
+    // The pieces of many calls in one chunk are joined, so that each call is one entry.
     let many = format!("<tool_call>{}</tool_call>", "{\"name\":\"g\",\"arguments\":{\"a\":1}}".repeat(50));
     let output = out_once(&dialect, &stream([&many[..]]));
     let told = said(&output);
@@ -569,14 +569,14 @@ fn ids_are_made_of_the_chunks() {
     assert_eq!(id("\"created\":17,\"id\":\"\","), "call_17_2_0");
     assert_eq!(id("\"id\":null,\"created\":17,"), "call_17_2_0");
     assert_eq!(id(""), "call__2_0");
-    // Some dialects' servers take other ids.
+    // The servers of some dialects need ids of another form.
     for len in [6, 9, 10] {
         let short = Dialect::load(&format!("call_ids = {len}\n{TAGS}")).unwrap();
         let text = "<tool_call>{\"name\":\"g\"}{\"name\":\"g\",\"id\":\"a\"}{\"name\":\"g\",\"id\":\"a\"}</tool_call>";
         let ids = |input: String| -> Vec<String> { told_ids(&short, &input) };
         let [first, given, third] = &ids(stream([text]))[..] else { panic!() };
         assert_eq!(given, "a");
-        // The id is the same on every target.
+        // The id must be the same on every machine.
         let long = &told_ids(&dialect, &stream([text]))[0];
         let mut hash = XxHash3_64::oneshot(long.as_bytes());
         for letter in first.bytes() {
@@ -619,19 +619,19 @@ fn no_more_waits_than_may() {
     }
     let own = "{\"name\":\"no\",\"arguments\":{}}";
     let wanted = [
-        // Not even the second call can wait.
+        // Not even the second call alone can be held.
         (text.to_owned(), 0),
-        // It can, alone.
+        // The second call alone can be held.
         (format!("<tool_call>{own},."), 1),
-        // All of it.
+        // Everything can be held.
         (format!("{own}."), 1),
     ];
     assert_eq!(seen, wanted);
-    // Arguments before a name are bounded too, in the text and in the writer.
+    // Arguments before a name are limited too, in the text and in the call writer.
     let early = format!("<tool_call>{{\"arguments\":\"{}\",\"name\":\"g\"}}</tool_call>", "a".repeat(200));
     assert!(told(&dialect, &wanting().max_held(100), &early).calls.is_empty());
     assert_eq!(told(&dialect, &wanting().max_held(300), &early).calls.len(), 1);
-    // 4 MiB in all choices together: the fifth one's text does not wait.
+    // All choices together may hold 4 MiB, so the fifth choice's text is not held.
     let long = format!("<tool_call>{{\"arguments\":[\"{}", "a".repeat(1_000_000));
     let of = |index: u64, text: &str| content(text).replace("\"index\":0", &format!("\"index\":{index}"));
     let input: String = (0..6).map(|index| of(index, &long)).collect();
@@ -652,13 +652,13 @@ fn has_tables(dialect: &reference::Dialect) -> bool {
     spans.any(|span| !span.calls.is_empty()) || dialect.header.as_ref().is_some_and(|header| !header.calls.is_empty())
 }
 
-/// Texts made at random, against the events of the whole text.
+/// Tests random texts against the events of the whole text.
 #[test]
 fn of_any_text_each_byte_is_told_once() {
     let mut random = Random::announced("of_any_text_each_byte_is_told_once");
-    let tools = [TOOLS, "[{\"name\": \"no\"}]"].map(|tools| Arc::new(Tools::read(tools).unwrap()));
+    let tools = [TOOLS, "[{\"name\": \"no\"}]"].map(|tools| Tools::read(tools).unwrap());
     let mut count = 0;
-    // Most regions of tools in `any` have no tables: what opens them is a marker, of which a text has nothing.
+    // `any` is left out, because most of its tool regions have no tables.
     for pair in Pair::all().iter().filter(|pair| has_tables(&pair.reference) && pair.reference.name != "any") {
         let texts = Texts::new(&pair.reference);
         for start in pair.reference.starts() {
@@ -669,7 +669,7 @@ fn of_any_text_each_byte_is_told_once() {
                 let tools = tools.get(random.below(3)).cloned();
                 let scanner = aside::ScannerOptions::new().start(start);
                 let options = Options::new().start(start).calls(true).tools(tools.clone());
-                // The expectation is made of the text alone, and not of how the answer ended.
+                // The expected result does not depend on how the answer ended, so this option is off.
                 let options = options.implied_end(ImpliedEnd::Off);
                 for is_body in [false, true] {
                     let wanted = support::told::told(pair, &scanner, tools.clone(), text.as_bytes(), is_body);
@@ -689,12 +689,12 @@ fn of_any_text_each_byte_is_told_once() {
 
 // ------------------------------------------------------------------------------------------------- cases from the field
 
-/// Returns the fault in a client's result for a case, if there is one.
+/// Returns the difference of a client's result from the case, if there is one.
 fn difference(case: &Value, got: &Said) -> Option<String> {
     let text = |name: &str| case[name].as_str().unwrap();
     let calls = case["calls"].as_array().unwrap();
     let is_same = |(wanted, [id, name, arguments]): (&Value, &[String; 3])| {
-        // Arguments that break off are text.
+        // Arguments that break off are compared as text.
         let arguments_are = match &wanted["arguments"] {
             Value::String(text) => text == arguments,
             value => serde_json::from_str::<Value>(arguments).is_ok_and(|arguments| arguments == *value),
@@ -708,10 +708,10 @@ fn difference(case: &Value, got: &Said) -> Option<String> {
     })
 }
 
-/// Its thinking begins with an opener that is written twice, which contradicts a rule of dialect files.
+/// In this text, the thinking begins with a doubled opener, and the case contradicts a rule of dialect files.
 const CONTRADICTING: &str = "<|channel><|channel>thought\n<channel|>Hello, world!\nWhat's up?";
 
-/// Returns whether the calls of a text are without the opener of a span.
+/// Returns whether the calls of a text have no opener.
 fn are_bare(case: &Value, dialect: &reference::Dialect) -> bool {
     let spans = || dialect.spans.iter().filter(|span| span.channel == "tool");
     let mut openers = spans().flat_map(|span| &span.open);
@@ -720,7 +720,7 @@ fn are_bare(case: &Value, dialect: &reference::Dialect) -> bool {
     !case["calls"].as_array().unwrap().is_empty() && !has_opener && !is_said
 }
 
-/// Checks the cases of the field. Calls without an opener are left out where the dialect does not have them.
+/// Checks the published cases. Calls without an opener are left out if the dialect does not have them.
 #[test]
 fn cases_of_the_field() {
     let folder = std::path::Path::new(support::ROOT).join("tests/calls");
@@ -737,12 +737,12 @@ fn cases_of_the_field() {
                 continue;
             }
             let start = case["start"].as_str().map(|start| start.parse::<Start>().unwrap());
-            let tools = case.get("tools").map(|tools| Arc::new(Tools::read(&tools.to_string()).unwrap()));
+            let tools = case.get("tools").map(|tools| Tools::read(&tools.to_string()).unwrap());
             let options = Options::new().calls(true).start(start).tools(tools);
             let input = case["input"].as_str().unwrap();
             let stream = told(&pair.library, &options, input);
             wrong.extend(difference(&case, &stream));
-            // Everything that is whole is in a body too.
+            // If all calls are whole, a body must have the same result.
             if case["calls"].as_array().unwrap().iter().all(|call| call["cause"].is_null()) {
                 let body = said(&rewrite(&pair.library, &options, [body(input).as_bytes()]));
                 wrong.extend(difference(&case, &body).map(|how| format!("as a body: {how}")));

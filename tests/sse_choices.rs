@@ -1,5 +1,5 @@
-//! The options `merge` and `promote_empty`, in the formats that are made of choices: chat, completions and Ollama. A client
-//! must get the same text, with one chunk for each chunk, and an answer with only thinking must be sent as content once.
+//! Tests the options `merge` and `promote_empty` in the formats with choices: chat, completions and Ollama. A client must get the
+//! same text, with one chunk for each chunk, and an answer with only thinking must be sent as content once.
 
 use aside::Dialect;
 use aside::sse::{Body, Formats, Options, Rewriter};
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// Returns a choice's own members.
+    /// Returns the other members of a choice.
     fn members(self, members: &str, finish: Option<&str>) -> String {
         let reason = finish.map_or("null".to_owned(), |reason| format!("\"{reason}\""));
         let done = finish.map_or("\"done\":false".to_owned(), |_| format!("\"done\":true,\"done_reason\":{reason}"));
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// Returns the members for thinking and content, as they are written.
+    /// Returns the members for thinking and content in their order.
     fn both(self, thinking: &str, content: &str) -> String {
         let (field, text) = (self.field(), self.text());
         match self {
@@ -106,7 +106,7 @@ impl Kind {
     }
 }
 
-/// Returns a client's result, and the number of chunks.
+/// Returns what a client gets, and the number of chunks.
 fn client(kind: Kind, stream: &str) -> (String, String, usize) {
     let (mut thinking, mut content, mut count) = (String::new(), String::new(), 0);
     let datas: Vec<String> = match kind.is_ollama() {
@@ -138,11 +138,11 @@ fn one_chunk_stays_one() {
             + &kind.chunk(&kind.both("b", "ac"), None)
             + &kind.chunk(&kind.both("e", "d"), Some("stop"));
         assert_eq!(at_every_cut(&anywhere(), &options, &input), wanted, "{kind:?}");
-        // One stretch stays unchanged without the option.
+        // A delta with only thinking or only content is the same without the option.
         let input = kind.content("a") + &kind.content("<think>b") + &kind.last("", "stop");
         let wanted = kind.content("a") + &kind.thinking("b") + &kind.last("", "stop");
         assert_eq!(at_every_cut(&anywhere(), &options, &input), wanted, "{kind:?}");
-        // Where a chunk has no place for text, it still gets a chunk before it.
+        // If a chunk has no place for text, the text is still sent in a chunk before it.
         let input = kind.content("a<thi") + &kind.last("", "stop");
         let wanted = kind.content("a") + &kind.content("<thi") + &kind.last("", "stop");
         assert_eq!(at_every_cut(&anywhere(), &options, &input), wanted, "{kind:?}");
@@ -198,7 +198,7 @@ fn calls_are_merged_too() {
         let wanted = kind.content("-") + &kind.chunk(&format!("{},{}", kind.both("a", "b c"), told(kind)), None);
         assert_eq!(at_every_cut(&dialect, &options, &input), wanted, "{kind:?}");
     }
-    // Without content, the thinking takes its place, where it may.
+    // Without content, the thinking replaces it if the format allows that.
     let input = Chat.content(&format!("<think>a</think>{call}"));
     let wanted = Chat.chunk(&format!("\"reasoning_content\":\"a\",{}", told(Chat)), None);
     assert_eq!(at_every_cut(&dialect, &options, &input), wanted);
@@ -241,13 +241,13 @@ fn thinking_alone_is_sent_as_content_before_the_end() {
         let input = thinking.clone() + &kind.last("", "stop");
         let wanted = told.clone() + &kind.thinking("</thi") + &kind.content("a<b</thi") + &kind.last("", "stop");
         assert_eq!(at_every_cut(&anywhere(), &promoting(), &input), wanted, "{kind:?}");
-        // In the last chunk, if that has text.
+        // If the last chunk has text, the promoted text is added to it.
         let input = thinking.clone() + &kind.last("c", "stop");
         let wanted = told.clone() + &kind.thinking("</thic") + &kind.last("a<b</thic", "stop");
         assert_eq!(at_every_cut(&anywhere(), &promoting(), &input), wanted, "{kind:?}");
         let wanted = told + &kind.chunk(&kind.both("</thic", "a<b</thic"), Some("stop"));
         assert_eq!(at_every_cut(&anywhere(), &promoting().merge(true), &input), wanted, "{kind:?}");
-        // A thinking that was closed is one too.
+        // Closed thinking is promoted too.
         let input = kind.content("<think>a</think>") + &kind.last("", "stop");
         let wanted = kind.thinking("a") + &kind.content("a") + &kind.last("", "stop");
         assert_eq!(at_every_cut(&anywhere(), &promoting(), &input), wanted, "{kind:?}");
@@ -289,7 +289,7 @@ fn other_answers_are_not_promoted() {
             is_not_promoted(&anywhere(), &options(), &(kind.content("<think>a") + &part + &kind.last("", "stop")));
         }
     }
-    // Text in an event that is not read may be an answer.
+    // An event that is not read may contain the answer's text.
     let input = Chat.content("<think>a") + &Chat.content(&"b".repeat(300)) + &Chat.last("", "stop");
     is_not_promoted(&anywhere(), &options().max_event(200), &input);
 }
@@ -308,7 +308,7 @@ fn only_so_much_thinking_is_kept() {
         };
         assert_eq!(run(&many(3)), (300, 0, 300), "{kind:?}");
         assert_eq!(run(&many(4)), (0, 1, 0), "{kind:?}");
-        // It counts answers that had no content.
+        // Only answers without content are counted.
         assert_eq!(run(&many(4).replace("\"stop\"", "\"length\"")), (0, 0, 0), "{kind:?}");
         let input = many(4).replacen(&kind.last("", "stop"), &kind.last("</think>b", "stop"), 1);
         assert_eq!(run(&input), (1, 0, 1), "{kind:?}");
@@ -364,7 +364,7 @@ fn each_choice_and_each_stream_is_promoted_by_itself() {
         .replace("\"content\":\"<think>", "\"reasoning_content\":\"")
         .replace("</think>", "");
     assert_eq!(output, as_told);
-    // A rewriter that serves another stream.
+    // The same rewriter serves another stream.
     let mut rewriter = Rewriter::new(&anywhere(), &promoting()).unwrap();
     for _ in 0..2 {
         for kind in Kind::ALL {
@@ -394,11 +394,11 @@ fn bodies_are_promoted() {
         rewriter.feed(body(&unclosed), &mut bytes).unwrap();
         rewriter.finish(&mut bytes).unwrap();
         assert_eq!((rewriter.stats().thinking_bytes, rewriter.stats().content_bytes), (3, 3));
-        // Another reason, or content.
+        // The finish reason is different, or there is content.
         let cut = kind.body(&unclosed, "length");
         assert_eq!(out(&cut), kind.body(&kind.both("a\\\"b", ""), "length"), "{kind:?}");
         assert_eq!(out(&body(&format!("\"{text}\":\"<think>a</think>b\""))), body(&kind.both("a", "b")), "{kind:?}");
-        // An answer that the server has split.
+        // The server has split the answer.
         let split = body(&format!("\"{text}\":\"\",\"{field}\":\"a\\u003c\""));
         assert_eq!(
             out(&split),
@@ -421,7 +421,7 @@ fn bodies_are_promoted() {
 
 // --------------------------------------------------------------------------------------------------------- hostile bytes
 
-/// Streams with bytes lost, doubled and made up: cuts must make no difference, whatever the options are.
+/// Damages streams by lost, doubled and random bytes: cuts must make no difference with any options.
 #[test]
 fn hostile_streams_are_cut_anywhere() {
     let mut random = Random::announced("hostile_streams_are_cut_anywhere");

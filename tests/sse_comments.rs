@@ -1,5 +1,5 @@
-//! Comments of a stream: without them, the result is that of the stream that never had any, and with an event for each, it has
-//! that many more.
+//! Tests the option for comments: if comments are dropped, the result must be that of a stream without comments, and if they become
+//! events, it must have one event more for each.
 
 use aside::Dialect;
 use aside::sse::{Body, Comments, Formats, Options, Rewriter, Thinking};
@@ -17,7 +17,7 @@ fn streams() -> Vec<(String, String)> {
     recordings().into_iter().map(|(name, stream)| (name, without(stream))).collect()
 }
 
-/// Puts comments into a stream: between its events, and before the last line end of some. Returns their number too.
+/// Adds comments to a stream: between its events, and before the last line end of some events. Returns also their number.
 fn commented(random: &mut Random, stream: &str) -> (String, usize) {
     let (mut all, mut count) = (String::new(), 0);
     for event in stream.split_inclusive("\n\n") {
@@ -81,7 +81,7 @@ fn each_comment_becomes_an_event_without_text() {
         "data: [DONE]\n\n".to_owned(),
     ];
     assert_eq!(at_every_cut(&dialect, &options, &stream), wanted.concat());
-    // The format is not known before the first event.
+    // The format is unknown before the first event.
     let wanted = wanted[1..].concat();
     assert_eq!(at_every_cut(&dialect, &options.clone().formats(Formats::ALL), &stream), wanted);
 

@@ -1,5 +1,5 @@
-//! Legacy completions, whose text is in the choice itself: a client must get from the output the reference's result for the
-//! whole text, and must get a text in every chunk, because it cannot do without.
+//! Rewrites legacy completions, whose text is in the choice itself: from the output, a client must get the reference's result for
+//! the whole text, and every chunk must have a text, because clients need one.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ fn finish(reason: &str) -> String {
 
 // -------------------------------------------------------------------------------------------------------------- clients
 
-/// A client's result for a choice at the end of the stream.
+/// The texts of a choice that a client has received at the end of the stream.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     runs: Runs,
@@ -62,7 +62,7 @@ fn client(stream: &str) -> BTreeMap<u64, Said> {
     said
 }
 
-/// Returns a stream of choices in turn, each with its text in pieces.
+/// Returns a stream of several choices, whose pieces of text are mixed.
 fn stream(random: &mut Random, texts: &[String]) -> String {
     let most = *random.pick(&[1, 4, 12, 200]);
     let mut open: Vec<_> = texts.iter().map(|text| pieces(random, text, most).into_iter()).enumerate().collect();
@@ -87,7 +87,7 @@ fn stream(random: &mut Random, texts: &[String]) -> String {
 
 #[test]
 fn the_cases_are_split() {
-    // The stream was written by hand, with fewer chunks.
+    // The expected stream was written by hand and has fewer chunks.
     assert_eq!(client(&qwen3(&case("completions.raw.sse"))), client(&case("completions.split.sse")));
     for body in [Body::Unknown, Body::Json] {
         let (dialect, options) = (Dialect::find("qwen3").unwrap(), options().body(body));
@@ -156,7 +156,7 @@ fn extra_chunks_have_the_envelope_and_the_last_stretch_the_rest() {
 #[test]
 fn thinking_stands_beside_an_empty_text() {
     assert_eq!(qwen3(&text("<think>hm")), thinking("hm"));
-    // Where the field is there and empty, it is filled.
+    // If the field exists and is empty, it is filled.
     for empty in ["null", "\"\""] {
         let input = chunk(&format!("\"reasoning_content\":{empty},\"text\":\"<think>hm\""));
         assert_eq!(qwen3(&input), chunk("\"reasoning_content\":\"hm\",\"text\":\"\""));
@@ -164,7 +164,7 @@ fn thinking_stands_beside_an_empty_text() {
     let options = options().field(Field::Reasoning);
     let output = at_every_cut(&Dialect::find("qwen3").unwrap(), &options, &text("<think>hm"));
     assert_eq!(output, thinking("hm").replace("reasoning_content", "reasoning"));
-    // If a choice has two texts, the last counts.
+    // If a choice has two texts, the last one counts.
     let input = chunk("\"text\":\"a\",\"text\":\"<think>hm\"");
     assert_eq!(qwen3(&input), chunk("\"text\":\"a\",\"text\":\"\",\"reasoning_content\":\"hm\""));
 }
@@ -180,7 +180,7 @@ fn held_text_leaves_before_the_end() {
     assert_eq!(qwen3(&held), kept + &gone);
     let last = |text: &str| chunk(&format!("\"text\":\"{text}\",\"finish_reason\":\"stop\""));
     assert_eq!(qwen3(&(text("a <thi") + &last("s"))), text("a ") + &last("<this"));
-    // Text after the end is a new answer.
+    // Text after the end begins a new answer.
     let after = text("<think>a</think>b");
     for first in ["", "x"] {
         let end = text(first) + &finish("stop");
@@ -210,7 +210,7 @@ fn a_choice_that_comes_twice_in_a_chunk_keeps_its_order() {
 fn a_server_that_splits_is_left_alone() {
     let input = thinking("<think>") + &text("<think>a</think>b") + &finish("stop");
     assert_eq!(qwen3(&input), input);
-    // Text that was held before it is sent first.
+    // Held text is sent first.
     let input = text("<thi") + &thinking("a");
     assert_eq!(qwen3(&input), text("") + &text("<thi") + &thinking("a"));
     let body = r#"{"choices":[{"index":0,"text":"<think>a</think>b","reasoning_content":"c"}]}"#;

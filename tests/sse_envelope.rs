@@ -1,11 +1,11 @@
-//! A frame whose envelope equals the last one's is not parsed: the output must be the same as after parsing. Blanks at the ends
-//! of lines, others on each, make every frame differ from the last one.
+//! If the envelope of a frame equals that of the frame before, the rewriter does not parse it. The output must be the same as after
+//! parsing. To compare, different blanks at the ends of lines make every frame differ from the frame before.
 
 use aside::Dialect;
 use aside::sse::{Body, Field, Formats, Options, Rewriter};
 use samples::Random;
 
-/// The values of members that nothing is read from: one of these in each frame.
+/// The possible values of each member that the rewriter does not read. Each frame has one of them.
 const VALUES: [&[&str]; 12] = [
     &["1764000000"],
     &["\"c1\""],
@@ -49,7 +49,7 @@ struct Member {
 }
 
 fn members(random: &mut Random, keys: &[&'static str]) -> Vec<Member> {
-    // The last four make frames that are not JSON, or have more lines.
+    // The last four lists make frames that are not JSON or have more lines.
     let most = if random.one_in(4) { VALUES.len() } else { VALUES.len() - 4 };
     let all =
         (0..random.below(5)).map(|_| Member { key: random.pick::<&str>(keys), values: VALUES[random.below(most)] });
@@ -60,7 +60,7 @@ fn write(random: &mut Random, members: &[Member]) -> String {
     members.iter().map(|Member { key, values }| format!(",\"{key}\":{}", random.pick(values))).collect()
 }
 
-/// Returns the frames of a stream whose frames are alike, each in lines without their ends, and how lines end.
+/// Returns the frames of a stream with similar frames, without their line ends, and the line end.
 fn frames(random: &mut Random, format: usize) -> (Vec<String>, &'static str) {
     const KEYS: [&str; 10] = [
         "id",
@@ -172,7 +172,7 @@ fn frames_that_are_alike_become_what_parsing_finds() {
         for (number, frame) in frames.iter().enumerate() {
             let blanks = &"  "[..1 + number % 2];
             stream += &(frame.replace('\n', end) + end);
-            // Blanks at the ends of lines say nothing, except for those of names.
+            // Blanks at the ends of lines have no meaning, except in lines with names.
             let lines = frame.lines().map(|line| match line.starts_with("data: {") || line.starts_with('{') {
                 true => format!("{line}{blanks}"),
                 false => line.to_owned(),

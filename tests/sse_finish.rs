@@ -1,5 +1,5 @@
-//! The end of an answer, as servers send it: a finish reason twice or before any text, text after it, the whole message next to the
-//! last deltas, and errors in all their forms.
+//! Tests the ends of answers, as servers send them: a finish reason twice or before any text, text after it, the whole message next
+//! to the last deltas, and errors in all their forms.
 
 use aside::Dialect;
 use aside::sse::{Body, Formats, Options, Thinking};
@@ -59,10 +59,10 @@ fn a_finish_reason_that_comes_again_is_the_same() {
         let four = ["tool_calls"; 4];
         says(&calls, &[call.clone(), stop.clone(), empty, stop.clone(), stop.clone()], "", "", &four);
         says(&calls, &[content("Hi"), stop.clone(), stop.clone()], "", "Hi", &["stop", "stop"]);
-        // The first one counts.
+        // The first finish reason counts.
         says(&calls, &[call.clone(), length.clone(), stop.clone()], "", "", &["length", "stop"]);
     }
-    // Each choice has its own.
+    // Each choice has its own finish reason.
     let second = |mut chunk: Value| {
         chunk["choices"][0]["index"] = json!(1);
         chunk
@@ -84,7 +84,7 @@ fn a_finish_reason_before_any_text_ends_nothing() {
         let events = [first.clone(), content("<think>hm</thi"), content("nk>Yes <thi"), chunk(json!({}), Some("stop"))];
         says(&plain, &events, "hm", "Yes <thi", &[&reason, "stop"]);
         says(&plain, &events[..3], "hm", "Yes <thi", &[&reason]);
-        // An answer without text is none.
+        // An answer without text does not count as an answer.
         says(&plain, &[first.clone(), first], "", "", &[&reason, &reason]);
     }
     let early = chunk(json!({}), Some("stop"));
@@ -101,7 +101,7 @@ fn text_after_a_finish_reason_is_a_new_answer() {
     let late =
         [content("<think>a</think>One <thi"), stop.clone(), content("<think>b</thi"), content("nk>Two"), stop.clone()];
     says(&plain, &late, "ab", "One <thiTwo", &["stop", "stop"]);
-    // The start in the thinking was that of the first answer.
+    // Only the first answer starts inside the thinking.
     let thinking = plain.clone().start(aside::Start::Channel(aside::Channel::Thinking));
     says(
         &thinking,
@@ -110,7 +110,7 @@ fn text_after_a_finish_reason_is_a_new_answer() {
         "OneTwo",
         &["stop"; 2],
     );
-    // The calls of both are numbered on.
+    // The calls of both answers are numbered consecutively.
     let calls = plain.clone().calls(true);
     let output = rewritten(&calls, &[content(CALL), stop.clone(), content(CALL), stop.clone()]);
     let told: Vec<&Value> = output
@@ -121,10 +121,10 @@ fn text_after_a_finish_reason_is_a_new_answer() {
     let ids: Vec<_> = told.iter().map(|call| (call["index"].as_u64(), call["id"].as_str())).collect();
     assert_eq!(ids, [(Some(0), Some("call_c_0_0")), (Some(1), Some("call_c_0_1"))]);
     assert_eq!(said(&output).2, ["tool_calls", "tool_calls"]);
-    // A server that splits the thinking itself is left alone, before and after.
+    // If the server splits the thinking itself, its answers stay unchanged, before and after the end.
     let own = [chunk(json!({"reasoning_content": "a"}), None), content("One"), stop.clone(), content("<think>b"), stop];
     says(&plain, &own, "a", "One<think>b", &["stop", "stop"]);
-    // Nothing of it is left for the next stream.
+    // Nothing of a stream remains for the next one.
     let qwen3 = Dialect::find("qwen3").unwrap();
     let mut rewriter = aside::sse::Rewriter::new(&qwen3, &thinking).unwrap();
     let mut outputs = Vec::new();
@@ -168,7 +168,7 @@ fn a_message_beside_the_delta_is_split_as_a_body_is() {
     }
     let hidden = rewritten(&Options::new().thinking(Thinking::Drop), &events);
     assert!(!format!("{hidden:?}").contains("hm"), "{hidden:?}");
-    // Calls have the ids of the deltas, and the finish reason is theirs.
+    // The calls in the message have the ids of the deltas, and the finish reason is that of calls.
     let events = [content(CALL), beside(None, CALL, Some("stop"))];
     let output = rewritten(&Options::new().calls(true), &events);
     let last = &output.last().unwrap()["choices"][0];
@@ -176,12 +176,12 @@ fn a_message_beside_the_delta_is_split_as_a_body_is() {
     assert_eq!(last["message"]["content"], Value::Null);
     assert_eq!(last["message"]["tool_calls"][0]["id"], "call_c_0_0");
     assert_eq!(last["message"]["tool_calls"][0]["function"]["arguments"], "{\"x\": 1}");
-    // One of a server that splits the thinking itself stays, and so does one without markers.
+    // The message of a server that splits the thinking itself stays, and so does a message without markers.
     let own = [chunk(json!({"reasoning_content": "a"}), None), beside(Some("b"), "<think>b", None)];
     assert_eq!(rewritten(&Options::new(), &own), own);
     let plain = [beside(Some("a"), "a", None), beside(Some("b"), "ab", Some("stop"))];
     assert_eq!(rewritten(&Options::new(), &plain), plain);
-    // Its text is counted once.
+    // The text of such a message is counted once.
     let mut rewriter = aside::sse::Rewriter::new(&Dialect::find("qwen3").unwrap(), &Options::new()).unwrap();
     let mut out = Vec::new();
     rewriter.feed(stream(&plain), &mut out).unwrap();
@@ -211,7 +211,7 @@ fn held_text_leaves_before_every_error() {
                 let output = at_every_cut(&qwen3, &options, &input);
                 let (first, rest) = output.split_once(&format!("data: {error}\n\n")).expect(&output);
                 assert!(first.contains("<thi"), "{error}: {output}");
-                // A new stream begins after it.
+                // A new stream begins after the error.
                 assert_eq!(rest, first, "{error}");
             }
         }
@@ -241,7 +241,7 @@ fn the_log_probabilities_of_a_body_are_those_of_its_content() {
     for (tokens, wanted) in [
         (&["<think>", "hm", "</think>", "\n\n", "Yes", "."][..], &["Yes", "."][..]),
         (&["<think>", "hm", "</think>", "\n\n", "Yes", ".", "<|im_end|>"], &["Yes", "."]),
-        // A token that is half of the thinking stays.
+        // A token of which only a part belongs to the thinking stays.
         (&["<think>hm", "</think>\n\nYes", "."], &["</think>\n\nYes", "."]),
         (&["<think>hm</think>"], &[]),
         (&["<think>", "hm", "</think>", CALL], &[]),
@@ -251,12 +251,12 @@ fn the_log_probabilities_of_a_body_are_those_of_its_content() {
         let kept: Vec<Value> = wanted.iter().map(|text| token(text)).collect();
         let choice = rewritten(&body(tokens, json!({"content": all, "refusal": null})));
         assert_eq!(choice["logprobs"], json!({"content": kept, "refusal": null}), "{tokens:?}");
-        // Without their bytes, the texts of the tokens count.
+        // If the tokens have no bytes, their texts are used.
         let strip = |tokens: &[Value]| tokens.iter().map(|token| json!({"token": token["token"]})).collect::<Vec<_>>();
         let choice = rewritten(&body(tokens, json!({"content": strip(&all)})));
         assert_eq!(choice["logprobs"], json!({"content": strip(&kept)}), "{tokens:?}");
     }
-    // If the tokens are not the text, all stay.
+    // If the tokens do not make up the text, all of them stay.
     for logprobs in [json!({"content": [token("no")]}), json!({"content": null}), json!(null), json!({"content": [1]})]
     {
         let choice = rewritten(&body(&["<think>hm</think>Yes"], logprobs.clone()));

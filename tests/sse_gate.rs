@@ -1,7 +1,7 @@
-//! Which answers and requests are for a rewriter.
+//! Tests which answers and requests a rewriter must read.
 
 use aside::sse::{
-    Body, Exchange, Formats, Hint, RequestModel, Thinking, request_hint, request_model, request_thinking, wants,
+    Body, Exchange, Formats, Hint, RequestModel, Thinking, read_request, request_hint, request_model, wants,
 };
 use samples::Random;
 
@@ -15,7 +15,7 @@ fn one(path: &str) -> Vec<Formats> {
         assert_eq!(wants(&exchange).is_some(), fitting.contains(&formats), "{path}");
         assert_eq!(wants(&exchange), wants(&exchange.content_encoding("identity")));
     }
-    // All formats, by name or by default.
+    // All formats, by their names or by default.
     let named = all.into_iter().reduce(|all, format| all | format).unwrap();
     for exchange in [exchange, exchange.formats(Formats::ALL), exchange.formats(named)] {
         assert_eq!(request_hint(&exchange), (!fitting.is_empty()).then_some(Hint::Identity), "{path}");
@@ -123,7 +123,7 @@ fn other_statuses_and_encodings_pass() {
     }
 }
 
-/// Returns the result for the model after the whole body, and after how many bytes it is known.
+/// Returns the model after the whole body, and the number of bytes after which it is known.
 fn model(body: &[u8], room: usize) -> (Option<String>, usize) {
     let mut room = vec![0; room];
     let mut known = None;
@@ -136,7 +136,7 @@ fn model(body: &[u8], room: usize) -> (Option<String>, usize) {
             RequestModel::None => (None, len),
             RequestModel::Found(model) => (Some(model.to_owned()), len),
         };
-        // No later byte changes it.
+        // Later bytes must not change it.
         let known = known.get_or_insert_with(|| model.clone());
         assert_eq!(known.0, model.0, "{}", body[..len].escape_ascii());
     }
@@ -181,8 +181,7 @@ fn the_first_model_counts_as_soon_as_it_is_known() {
     assert_eq!(model(&deep, 64).0, None);
 }
 
-/// Requests with a few bytes changed: the result does not depend on later bytes, and a parser of whole texts finds
-/// no other model.
+/// Changes a few bytes of requests: the result must not depend on later bytes, and a JSON parser must find the same model.
 #[test]
 fn broken_requests_are_told_at_the_byte_that_breaks_them() {
     let mut random = Random::announced("broken_requests_are_told_at_the_byte_that_breaks_them");
@@ -233,7 +232,7 @@ fn a_model_that_has_no_room_is_none() {
 
 #[test]
 fn a_request_says_whether_it_wants_the_thinking() {
-    let wants = |path: &str, body: &str| request_thinking(&Exchange::new().path(path), body) == Thinking::Keep;
+    let wants = |path: &str, body: &str| read_request(&Exchange::new().path(path), body).thinking == Thinking::Keep;
     for (path, body, is_wanted) in [
         ("/v1/chat/completions", "{}", true),
         ("/v1/chat/completions", r#"{"include_reasoning":false}"#, false),
@@ -250,11 +249,48 @@ fn a_request_says_whether_it_wants_the_thinking() {
         ("/v1/messages", r#"{"thinking":{"type":"adaptive"}}"#, true),
         ("/v1/messages/count_tokens", "{}", true),
         ("", "{}", true),
-        // Half a body has no result, and neither has a value other than an object.
+        // Half a body has no model, and neither has a value other than an object.
         ("/v1/messages", r#"{"model":"m""#, true),
         ("/v1/messages", "{} {}", true),
         ("/api/chat", "[]", true),
     ] {
         assert_eq!(wants(path, body), is_wanted, "{path} {body}");
+    }
+}
+
+#[test]
+fn a_request_says_whether_the_model_should_think() {
+    for (body, wanted) in [
+        ("{}", None),
+        (r#"{"chat_template_kwargs":{"enable_thinking":false},"enable_thinking":true}"#, Some(false)),
+        (r#"{"chat_template_kwargs":{"enable_thinking":"no","thinking":true}}"#, Some(true)),
+        (r#"{"enable_thinking":false}"#, Some(false)),
+        (r#"{"thinking":{"type":"disabled"},"reasoning_effort":"high"}"#, Some(false)),
+        (r#"{"thinking":{"type":"enabled","budget_tokens":9}}"#, Some(true)),
+        (r#"{"reasoning_effort":"none"}"#, Some(false)),
+        (r#"{"reasoning":{"effort":"low","summary":null}}"#, Some(true)),
+        (r#"{"think":true}"#, Some(true)),
+        (r#"{"think":"none"}"#, Some(false)),
+        (r#"{"think":true,"reasoning_effort":"none"}"#, Some(true)),
+        (r#"{"chat_template_kwargs":{"thinking_mode":"disabled"}}"#, Some(false)),
+        (r#"{"chat_template_kwargs":{"reasoning_effort":"no_think"},"reasoning_effort":"high"}"#, Some(false)),
+        (r#"{"reasoning_effort":"","reasoning":{"effort":"none"}}"#, Some(false)),
+        (r#"{"think":1,"reasoning":[],"thinking":7,"chat_template_kwargs":null}"#, None),
+        (r#"{"enable_thinking":true"#, None),
+    ] {
+        assert_eq!(read_request(&Exchange::new(), body).thinks, wanted, "{body}");
+    }
+}
+
+#[test]
+fn a_request_offers_tools() {
+    for (body, wanted) in [
+        ("{}", None),
+        (r#"{"tools":null}"#, None),
+        (r#"{"tools": [ {"name":"f"} ] ,"a":1}"#, Some(r#"[ {"name":"f"} ]"#)),
+        (r#"{"tools":{}}"#, Some("{}")),
+        (r#"{"tools":[]"#, None),
+    ] {
+        assert_eq!(read_request(&Exchange::new(), body).tools, wanted, "{body}");
     }
 }

@@ -1,9 +1,10 @@
-//! Tests streams and bodies whose dialect guesses that they start in the thinking: an answer that has ended by itself, and in
-//! which nothing shows that it was thinking, must reach the client as content in every format.
+//! Tests streams and bodies that start inside the thinking only by the dialect's guess: if the answer ended by itself and nothing
+//! shows that it was thinking, the client must get it as content, in every format.
 
 use aside::sse::{Options, Rewriter};
-use aside::{Channel, Dialect, Start};
+use aside::{Channel, Dialect, Scanner, Start};
 use serde_json::{Value, json};
+use support::columns::Columns;
 
 /// The formats, each with the field of the thinking.
 const FORMATS: [Format; 5] = [Format::Chat, Format::Completions, Format::Ollama, Format::Messages, Format::Responses];
@@ -17,7 +18,7 @@ enum Format {
     Responses,
 }
 
-/// Why the model stopped.
+/// The reason why the model stopped.
 #[derive(Clone, Copy, PartialEq)]
 enum Stop {
     Itself,
@@ -25,7 +26,7 @@ enum Stop {
 }
 
 impl Format {
-    /// Returns the stream of an answer that comes in these pieces.
+    /// Returns the stream of an answer in these pieces.
     fn stream(self, pieces: &[&str], stop: Stop) -> String {
         let by_itself = stop == Stop::Itself;
         let reason = if by_itself { "stop" } else { "length" };
@@ -100,7 +101,7 @@ impl Format {
         out
     }
 
-    /// Returns the body of an answer that does not come as a stream.
+    /// Returns the body of an answer without a stream.
     fn body(self, text: &str, stop: Stop) -> String {
         let by_itself = stop == Stop::Itself;
         let reason = if by_itself { "stop" } else { "length" };
@@ -128,7 +129,7 @@ impl Format {
         body.to_string()
     }
 
-    /// Returns the thinking and the content that a client puts together.
+    /// Returns the thinking and the content that a client gets.
     fn client(self, out: &str) -> [String; 2] {
         let mut said = [String::new(), String::new()];
         let mut add = |at: usize, value: &Value| said[at] += value.as_str().unwrap_or_default();
@@ -217,9 +218,9 @@ fn a_thinking_that_is_sure_stays_one() {
         for (options, pieces, wanted) in [
             (sure.clone(), &["hm"][..], ["hm", ""]),
             (Options::new().keep_guessed(true), &["hm"], ["hm", ""]),
-            // The opener that the model writes shows it.
+            // The opener that the model writes shows that the text is thinking.
             (Options::new(), &["<think>", "hm"], ["hm", ""]),
-            // And so does the closer.
+            // The closer shows it too.
             (Options::new(), &["hm</thi", "nk>"], ["hm", ""]),
             (Options::new(), &["hm</think>", "Yes."], ["hm", "Yes."]),
         ] {
@@ -231,25 +232,29 @@ fn a_thinking_that_is_sure_stays_one() {
     }
 }
 
-/// Returns the built-in dialects and the texts that may open their thinking without a marker: nothing, where the dialect starts in
-/// it, and words with which an answer may begin too.
-fn guessed_openers() -> Vec<(Dialect, String)> {
+/// Returns the built-in dialects with texts that may open their thinking without a marker, each with its closer: an empty text if the
+/// dialect starts inside the thinking, and words with which an answer may also begin.
+fn guessed_openers() -> Vec<(Dialect, String, String)> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"'.,:/".contains(&byte);
     let mut all = Vec::new();
     for name in Dialect::names() {
         let file = format!("{}/dialects/{name}.toml", support::ROOT);
         let file: toml::Table = std::fs::read_to_string(file).unwrap().parse().unwrap();
         let dialect = Dialect::find(name).unwrap();
-        if dialect.start() == Start::Channel(Channel::Thinking) {
-            all.push((dialect.clone(), String::new()));
-        }
-        for span in file.get("span").and_then(|spans| spans.as_array()).into_iter().flatten() {
+        let mut is_due = dialect.start() == Start::Channel(Channel::Thinking);
+        let spans = file.get("span").and_then(|spans| spans.as_array()).into_iter().flatten();
+        for span in spans.filter(|span| span["channel"].as_str() == Some("thinking")) {
+            let close = span.get("close").map(|close| close[0].as_str().unwrap().to_owned());
+            let close = close.or_else(|| Some(format!("</{}>", span.get("tag")?["names"][0].as_str()?)));
+            let Some(close) = close else { continue };
+            if std::mem::take(&mut is_due) {
+                all.push((dialect.clone(), String::new(), close.clone()));
+            }
             let openers = span.get("open").and_then(|open| open.as_array()).into_iter().flatten();
             let openers = openers.map(|open| open.as_str().unwrap()).filter(|open| open.bytes().all(is_word));
-            if span["channel"].as_str() == Some("thinking") {
-                all.extend(openers.map(|open| (dialect.clone(), open.to_owned())));
-            }
+            all.extend(openers.map(|open| (dialect.clone(), open.to_owned(), close.clone())));
         }
+        assert!(!is_due, "{name}");
     }
     all
 }
@@ -257,8 +262,8 @@ fn guessed_openers() -> Vec<(Dialect, String)> {
 #[test]
 fn no_guessed_opener_swallows_an_answer() {
     let all = guessed_openers();
-    assert!(all.iter().filter(|(_, opener)| !opener.is_empty()).count() > 3, "{}", all.len());
-    for (dialect, opener) in &all {
+    assert!(all.iter().filter(|(_, opener, _)| !opener.is_empty()).count() > 3, "{}", all.len());
+    for (dialect, opener, _) in &all {
         let answer = "The answer is 42.";
         let text = format!("{opener}{answer}");
         for format in FORMATS {
@@ -271,7 +276,28 @@ fn no_guessed_opener_swallows_an_answer() {
     }
 }
 
-/// Checks that the closer of the answer's wrapper shows that the thinking, in which the prompt had started it, was the answer.
+/// Checks the same after a thought, whether the model has closed it or the host has.
+#[test]
+fn no_opener_swallows_an_answer_after_a_thought() {
+    let answer = "The answer is 42.";
+    for (dialect, opener, closer) in guessed_openers() {
+        for is_forced in [false, true] {
+            let (mut scanner, mut columns) = (Scanner::new(&dialect), Columns::default());
+            scanner.feed(format!("{opener}hm"), |event| columns.hear(&event)).unwrap();
+            if is_forced {
+                scanner.force_close(|event| columns.hear(&event)).unwrap();
+            }
+            scanner.feed(format!("{closer}{opener}{answer}"), |event| columns.hear(&event)).unwrap();
+            scanner.finish(|event| columns.hear(&event)).unwrap();
+            let (thinking, content) = columns.split();
+            let name = dialect.name();
+            assert!(thinking == "hm" && content.ends_with(answer), "{name}, {opener:?}: {thinking:?}, {content:?}");
+        }
+    }
+}
+
+/// Checks an answer that starts inside the thinking by the prompt: if the closer of the answer's wrapper follows, the text was the
+/// answer.
 #[test]
 fn a_closer_of_the_answer_in_the_thinking_makes_it_content() {
     let kimi = Dialect::find("kimi-k3").unwrap();
@@ -294,7 +320,7 @@ fn no_more_than_an_event_may_have_is_kept() {
         rewriter.feed(format.stream(&pieces, Stop::Itself), &mut out).unwrap();
         rewriter.finish(&mut out).unwrap();
         let [_, content] = format.client(&String::from_utf8(out).unwrap());
-        // The server's own events may be too long for the rewriter in Responses, which then pass unchanged.
+        // In Responses, the server's events may be too long for the rewriter. They then stay unchanged.
         if format != Format::Responses {
             assert_eq!((content.as_str(), rewriter.stats().unpromoted), ("", 1), "{format:?}");
         }

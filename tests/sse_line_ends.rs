@@ -1,4 +1,5 @@
-//! The line ends of a stream: whatever they are, the result has the same events, and nothing of an event that is not sent.
+//! Tests the line ends of a stream: with all of them, the result must have the same events, and no line of an event that is not
+//! sent.
 
 use aside::Dialect;
 use aside::sse::{Body, Options, Thinking};

@@ -1,7 +1,7 @@
-//! Anthropic Messages, split in place: a client gets from the sent blocks the scanner's result for each received text block,
-//! and everything else is unchanged. No cut may change a byte.
+//! Splits Anthropic Messages in place: from the sent blocks, a client must get the scanner's result for each received text block,
+//! and everything else must stay unchanged. No cut may change a byte.
 
-use aside::call_writer::ImpliedEnd;
+use aside::answer::ImpliedEnd;
 use aside::sse::{Formats, Options};
 use aside::{Channel, Dialect, Kind, Scanner, Start};
 use samples::{Random, Texts};
@@ -14,7 +14,7 @@ fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
 }
 
-/// Returns a dialect whose marker is in no recording: splitting is on, and must not be seen.
+/// Returns a dialect whose markers are in no recording, so that splitting is on but must not change anything.
 fn foreign() -> Dialect {
     let text = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\u{1F512}\u{1F512}\"]\nclose = [\"\u{1F513}\"]";
     Dialect::load(text).unwrap()
@@ -28,7 +28,7 @@ fn texts(blocks: &[(&str, &str)]) -> Vec<(String, String)> {
     blocks.iter().map(|(kind, text)| ((*kind).to_owned(), (*text).to_owned())).collect()
 }
 
-/// Returns a client's result for a stream, checked to be the same at every cut.
+/// Returns what a client gets from a stream, checked to be the same at every cut.
 fn got(dialect: &Dialect, options: &Options, stream: &str) -> Vec<(String, String)> {
     Client::read(&at_every_cut(dialect, options, stream)).texts()
 }
@@ -44,7 +44,7 @@ fn the_shared_cases_become_what_they_must() {
         {
             let wanted = case(split);
             assert_eq!(at_every_cut(&qwen3(), &options, &case(raw)), wanted, "{raw}");
-            // Text that is already split stays split.
+            // Output that is already split must not change.
             assert_eq!(at_every_cut(&qwen3(), &options, &wanted), wanted, "{split}");
         }
     }
@@ -75,7 +75,7 @@ fn without_the_format_nothing_changes() {
 fn damaged_streams_without_markers_keep_every_event() {
     for name in ["anthropic.raw.sse", "anthropic.split.sse"] {
         for stream in damaged(&case(name)) {
-            // Events that are not read may come before the start of a text.
+            // Events that are not read may be sent before the start of a text block.
             assert_eq!(sorted(&rewrite(&foreign(), &options(), [stream.as_bytes()])), sorted(&stream));
         }
     }
@@ -87,10 +87,10 @@ fn each_change_of_kind_is_a_block_of_its_own() {
         (&["Hi"][..], &[("text", "Hi")][..]),
         (&["<think>\nwhy\n</think>\n\nHi"], &[("thinking", "why"), ("text", "Hi")]),
         (&["<thi", "nk>why</th", "ink>Hi", " you"], &[("thinking", "why"), ("text", "Hi you")]),
-        // Markers alone leave no block, and neither does a thinking without content leave one of text.
+        // If the text has only markers, no block is sent, and if it has only thinking, no text block.
         (&["<think>", "</think>"], &[]),
         (&["<think>why"], &[("thinking", "why")]),
-        // Bytes that only looked like a marker are text.
+        // Bytes that only look like a marker are text.
         (&["<thi"], &[("text", "<thi")]),
         (&["a<", "b<th"], &[("text", "a<b<th")]),
     ] {
@@ -114,7 +114,7 @@ fn shown(stream: &str) -> Vec<String> {
 
 #[test]
 fn what_is_held_leaves_in_its_order() {
-    // A ping may come before the start, and unknown events may not.
+    // A ping may be sent before the held start, but unknown events may not.
     let mut server = Server::default();
     server.begin().text_start(0).send(&json!({"type": "ping"}));
     let kept = server.stream.len();
@@ -131,7 +131,7 @@ fn what_is_held_leaves_in_its_order() {
     let out = at_every_cut(&qwen3(), &options(), &stream);
     assert!(out.find(": alive") < out.find("content_block_start") && out.contains("\"text\":\"\""), "{out}");
 
-    // Text that may be the beginning of a marker, and starts, leave before an end of any kind.
+    // Held text and held starts are sent before an end of any kind.
     let mut server = Server::default();
     let open = server.begin().text_start(0).text(0, "a<thi").stream.clone();
     let bare = Server::default().begin().text_start(0).stream.clone();
@@ -170,7 +170,7 @@ fn an_event_that_breaks_off_comes_last() {
         };
         assert_eq!(said(&cut), said(&whole[..end]).replace("<think>", "").replace("</think>", ""), "{cut}");
     }
-    // A start that is the last event keeps its text in it.
+    // A start that is the last event keeps its text.
     let start = |text: &str| {
         let block = json!({"type": "text", "text": text});
         let stream = Server::default().begin().start(0, &block).stream.clone();
@@ -183,7 +183,7 @@ fn an_event_that_breaks_off_comes_last() {
 fn a_block_without_text_is_sent_as_it_came() {
     let stream = Server::default().begin().texts(0, &[]).texts(1, &["", ""]).texts(2, &["", "Hi", ""]).end("end_turn");
     assert_eq!(at_every_cut(&qwen3(), &options(), &stream), stream);
-    // More than is kept: the start goes first.
+    // Larger starts, or more empty deltas, are not held: the start is sent.
     let mut server = Server::default();
     let block = json!({"type": "text", "text": "", "more": "x".repeat(20_000)});
     let stream = server.begin().start(0, &block).text(0, "").text(0, "Hi").stop(0).end("end_turn");
@@ -206,7 +206,7 @@ fn a_start_with_text_is_split_too() {
         let stream = Server::default().begin().start(0, &block).text(0, " there").stop(0).end("end_turn");
         let out = at_every_cut(&Dialect::find("think").unwrap(), &options(), &stream);
         assert_eq!(Client::read(&out).texts(), texts(wanted), "{out}");
-        // Each block of content has the members of the server's.
+        // Each text block has the members of the server's block.
         assert_eq!(out.matches("\"citations\":null").count(), wanted.iter().filter(|block| block.0 == "text").count());
         assert_eq!(wanted.len() > 1 || text != "Hi", out != stream);
     }
@@ -223,7 +223,7 @@ fn other_members_stay_with_the_last_stretch() {
             .replace("\"text\":\"a<think>b\"", "\"thinking\":\"b\"")
             .replace("text_delta", "thinking_delta");
     assert!(out.ends_with(&format!("{wanted}\n\n")), "{out}");
-    // A member that the new name would double: the text gets a separate event.
+    // If the new name would occur twice in the delta, the text gets a separate event.
     let delta = delta.replace("\"x\"", "\"thinking\"");
     let out = at_every_cut(&qwen3(), &options(), &format!("{start}{}\n\n", delta.replace("a<", "<")));
     assert!(out.ends_with("\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}\n\n"), "{out}");
@@ -237,7 +237,7 @@ fn lines_end_as_the_server_ends_them() {
         let out = at_every_cut(&qwen3(), &options(), &stream.replace('\n', end));
         assert_eq!(out, wanted.replace('\n', end));
     }
-    // Several events in one, each on a line of data.
+    // One event contains several, each on a line of data.
     let bare = Server { is_bare: true, ..Server::default() }.begin().texts(0, &["<think>a</think>b"]).end("end_turn");
     let joined = bare.trim_end().replace("\n\n", "\n") + "\n\n";
     let out = at_every_cut(&qwen3(), &options(), &joined);
@@ -257,11 +257,11 @@ fn a_server_that_splits_is_left_alone_from_its_thinking_on() {
         }
         let stream = server.stop(0).texts(1, &["<think>", "a</thi", "nk>b"]).end("end_turn");
         assert_eq!(at_every_cut(&qwen3(), &options(), &stream), stream);
-        // Even where the dialect begins in the thinking.
+        // Also if the dialect starts inside the thinking.
         let options = options().start(Start::Channel(Channel::Thinking));
         assert_eq!(at_every_cut(&qwen3(), &options, &stream), stream);
     }
-    // Blocks after one that was split have the next free indexes.
+    // Blocks after a split block have the next free indexes.
     let mut server = Server::default();
     server.begin().texts(0, &["<think>a</think>b"]).start(1, &json!({"type": "thinking", "thinking": "c"})).stop(1);
     let stream = server.texts(2, &["<think>d"]).end("end_turn");
@@ -301,12 +301,12 @@ fn the_start_of_the_stream_is_that_of_its_first_text() {
     let mut server = Server::default();
     let wanted = texts(&[("thinking", "why"), ("text", "Hi"), ("text", "there")]);
     assert_eq!(got(&qwen3(), &options, &message(&mut server)), wanted);
-    // A second message begins again.
+    // A second message is read like the first.
     let (first, second) = (message(&mut server), message(&mut server));
     let out = at_every_cut(&qwen3(), &options, &(first.clone() + &second));
     let (one, two) = out.split_at(out.rfind("event: message_start").unwrap());
     assert_eq!((Client::read(one).texts(), Client::read(two).texts()), (wanted.clone(), wanted.clone()));
-    // And so do events after an error.
+    // Events after an error are a new message too.
     let error = "event: error\ndata: {\"type\":\"error\",\"error\":{}}\n\n";
     let out = at_every_cut(&qwen3(), &options, &format!("{error}{second}"));
     assert_eq!(Client::read(&out[error.len()..]).texts(), wanted);
@@ -318,7 +318,7 @@ fn a_citation_belongs_to_the_content() {
     let mut server = Server::default();
     server.begin().text_start(0).text(0, "<think>why</think>Hi").delta(0, &citation).text(0, " you").stop(0);
     assert_eq!(got(&qwen3(), &options(), &server.end("end_turn")), texts(&[("thinking", "why"), ("text", "Hi you")]));
-    // In the thinking, it has a block for itself.
+    // A citation inside the thinking gets a separate text block.
     server.begin().text_start(0).text(0, "<think>why").delta(0, &citation).text(0, " not</think>Hi").stop(0);
     let wanted = texts(&[("thinking", "why"), ("text", ""), ("thinking", " not"), ("text", "Hi")]);
     assert_eq!(got(&qwen3(), &options(), &server.end("end_turn")), wanted);
@@ -327,7 +327,7 @@ fn a_citation_belongs_to_the_content() {
     assert_eq!(at_every_cut(&qwen3(), &options(), &stream), stream);
 }
 
-/// Returns all text of a stream, without its markers.
+/// Returns all text of a stream without its markers.
 fn all_text(stream: &str) -> String {
     let mut text = String::new();
     for event in support::client::events(stream) {
@@ -354,7 +354,7 @@ fn bad_shapes_lose_no_text() {
     };
     let stop = |index: &str| format!("data: {{\"type\":\"content_block_stop\",\"index\":{index}}}\n\n");
     let marked = "<think>a</think>b<thi";
-    // Events that must pass byte for byte.
+    // These events must stay unchanged.
     for index in ["-1", "1.5", "1e3", "99999999999999999999999", "null", "\"0\"", "[]"] {
         let stream = start(index) + &text(index, marked) + &text(index, marked) + &stop(index);
         assert_eq!(at_every_cut(&qwen3(), &options(), &stream), stream);
@@ -374,10 +374,10 @@ fn bad_shapes_lose_no_text() {
     for event in odd {
         assert_eq!(at_every_cut(&qwen3(), &options(), event), event);
     }
-    // A block whose start was left out, with the index that is next.
+    // A block without a start, with the next index.
     let stream = text("0", marked) + &text("0", marked) + &stop("0") + &start("1") + &stop("1");
     assert_eq!(at_every_cut(&qwen3(), &options(), &stream), stream);
-    // Everything in any order.
+    // All events in random order.
     let mut events: Vec<String> = odd.iter().map(|&event| event.to_owned()).collect();
     for index in ["0", "0", "1", "2", "18446744073709551615", "-1"] {
         events.extend([start(index), text(index, "<think>a"), text(index, "</thi"), text(index, "nk>b"), stop(index)]);
@@ -419,7 +419,7 @@ fn two_blocks_may_be_open_at_once() {
         }
     }
     assert_eq!(blocks, ["a", "b", "c", "d"]);
-    // More of them than are known: the rest passes.
+    // There are more open blocks than the rewriter follows, and the others stay unchanged.
     let mut server = Server::default();
     server.begin();
     for index in 0..300 {
@@ -459,13 +459,13 @@ fn a_few_bytes_do_not_become_many_blocks() {
 
 // ---------------------------------------------------------------------------------------------------------- recordings
 
-/// Streams and bodies of the API itself, where they are there.
+/// Streams and bodies of the real API, if they are available.
 fn recordings() -> Vec<String> {
     let files = support::shared_files("corpus/sse/anthropic");
     files.iter().map(|file| std::fs::read_to_string(file).unwrap()).chain([case("anthropic.raw.sse")]).collect()
 }
 
-/// Puts each ping before the start of a text block that it comes right after.
+/// Moves each ping that directly follows the start of a text block before the start.
 fn with_pings_first(stream: &str) -> String {
     let mut events: Vec<&str> = stream.split_inclusive("\n\n").collect();
     for at in 1..events.len() {
@@ -481,7 +481,7 @@ fn with_pings_first(stream: &str) -> String {
 fn recordings_without_markers_pass_to_the_byte() {
     let mut random = Random::announced("recordings_without_markers_pass_to_the_byte");
     for stream in recordings() {
-        // Lines of JSON are not events yet: each becomes one.
+        // Some recordings are lines of JSON, which are made events here.
         let stream = match stream.starts_with('{') {
             true => stream.lines().map(|line| format!("data: {line}\n\n")).collect(),
             false => stream,
@@ -507,7 +507,7 @@ fn recordings_without_markers_pass_to_the_byte() {
 
 // ------------------------------------------------------------------------------------------------------ random streams
 
-/// Returns the blocks of a whole text of a stream, as the scanner splits it.
+/// Returns the blocks into which the scanner splits a whole text.
 fn split(dialect: &Dialect, start: Option<Start>, text: &str) -> Vec<(String, String)> {
     let mut blocks: Vec<(String, String)> = Vec::new();
     let mut scanner = Scanner::with_options(dialect, &aside::ScannerOptions::new().start(start)).unwrap();
@@ -600,11 +600,11 @@ fn calls_become_blocks() {
     let think = |text: &str| format!("<think>why</think>{text}");
     for (pieces, wanted, reason) in [
         (vec![format!("Go.{F}")], &[("text", "Go."), ("tool_use", "{\"x\":1}")][..], "tool_use"),
-        // Markers and calls alone leave no text.
+        // If the text has only markers and calls, no text block is sent.
         (vec![think(F)], &[("thinking", "why"), ("tool_use", "{\"x\":1}")], "tool_use"),
         (vec![format!("{F}{F}")], &[("tool_use", "{\"x\":1}"), ("tool_use", "{\"x\":1}")], "tool_use"),
         (vec![format!("{F}Done.")], &[("tool_use", "{\"x\":1}"), ("text", "Done.")], "tool_use"),
-        // In pieces of one character.
+        // The text arrives in pieces of one character.
         (think(F).chars().map(String::from).collect(), &[("thinking", "why"), ("tool_use", "{\"x\":1}")], "tool_use"),
         // A call that breaks off does not change the reason to stop, and a region without a call stays text.
         (vec![F[..40].to_owned()], &[("tool_use", &F[35..40])], "end_turn"),
@@ -648,12 +648,12 @@ fn no_two_calls_of_a_message_have_one_id() {
     let client = Client::read(&at_every_cut(&tags(), &wanting(), &stream));
     let wanted = ["toolu_msg01A_0", "a", "toolu_msg01A_2", "toolu_msg01A_3", "toolu_msg01A_4"];
     assert_eq!(ids(&client.blocks), wanted);
-    // A message without an id, and the one after it.
+    // A message without an id, and the message after it.
     let stream = Server::default().texts(0, &[F]).texts(1, &[F]).end("end_turn");
     let out = at_every_cut(&tags(), &wanting(), &stream.repeat(2));
     let client = Client::read(&out[..out.len() / 2]);
     assert_eq!(ids(&client.blocks), ["toolu_0", "toolu_1"]);
-    // At most 1,024 of a text, and none in later texts.
+    // At most 1,024 calls of a text are sent, and none of later texts.
     let text = "<function=g></function>".repeat(2000);
     let stream =
         Server::default().begin().texts(0, &[&format!("<tool_call>{text}</tool_call>")]).texts(1, &[F]).end("end_turn");
@@ -669,7 +669,7 @@ fn calls_of_the_server_end_the_search() {
     let stream = Server::default().begin().texts(0, &[F]).call(1).texts(2, &[F]).end("tool_use");
     let wanted = texts(&[("tool_use", "{\"x\":1}"), ("tool_use", "{\"a\":1}"), ("text", F)]);
     assert_eq!(got(&tags(), &wanting(), &stream), wanted);
-    // Those that the server makes while a text is open, too.
+    // The same holds for calls that the server makes while a text block is open.
     let mut server = Server::default();
     server.begin().text_start(0).text(0, "a<tool_call>{\"na").call(1).text(0, "me\":\"f\"}</tool_call>").stop(0);
     let out = at_every_cut(&tags(), &wanting(), &server.end("tool_use"));
@@ -677,7 +677,7 @@ fn calls_of_the_server_end_the_search() {
         (out.matches("\"type\":\"tool_use\"").count(), all_text(&out)),
         (1, "a<tool_call>{\"name\":\"f\"}</tool_call>".into())
     );
-    // A server that splits the thinking, and not the calls.
+    // The server splits the thinking but not the calls.
     let mut server = Server::default();
     server.begin().start(0, &json!({"type": "thinking", "thinking": "why"})).stop(0);
     let stream = server.texts(1, &["<think>Go.", F]).end("end_turn");
@@ -685,7 +685,7 @@ fn calls_of_the_server_end_the_search() {
     assert_eq!(got(&tags(), &wanting(), &stream), wanted);
 }
 
-/// Returns a client's result for a message, in the reference's form.
+/// Returns what a client gets from a message, in the reference's form.
 fn said(blocks: &[Value], stop_reason: &str) -> Said {
     let mut said = Said::default();
     for block in blocks {
@@ -704,7 +704,7 @@ fn said(blocks: &[Value], stop_reason: &str) -> Said {
 #[test]
 fn deltas_without_text_interrupt_no_call() {
     let qwen3 = Dialect::find("qwen3").unwrap();
-    // More than is kept until a block of content begins.
+    // There are more empty deltas than are held until a content block begins.
     let mut texts = vec![""; 400];
     texts.insert(0, "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\":");
     texts.push(" 1}}</tool_call>");
@@ -734,7 +734,7 @@ fn of_any_text_each_byte_is_told_once() {
             wanted.check(&said(&client.blocks, &client.stop_reason.unwrap()), &about);
             count += wanted.calls.len();
 
-            // In a body, arguments that are not an object stay text.
+            // In a body, calls whose arguments are not an object stay text.
             wanted = told(pair, &aside::ScannerOptions::new(), None, text.as_bytes(), true).of_blocks();
             let object =
                 |call: &[String; 2]| serde_json::from_str::<Value>(&call[1]).is_ok_and(|input| input.is_object());
@@ -744,7 +744,7 @@ fn of_any_text_each_byte_is_told_once() {
                 let out = rewrite(&pair.library, &wanting(), [body.to_string().as_bytes()]);
                 let body: Value = serde_json::from_str(&out).unwrap();
                 let mut got = said(body["content"].as_array().unwrap(), body["stop_reason"].as_str().unwrap());
-                // Read as JSON, and written again.
+                // The arguments are read as JSON and written again, so that blanks do not matter.
                 for call in got
                     .calls
                     .iter_mut()
@@ -762,7 +762,7 @@ fn of_any_text_each_byte_is_told_once() {
 
 // -------------------------------------------------------------------------------------------------------------- bodies
 
-/// Returns the rewritten body with these blocks.
+/// Returns the rewritten form of a body with these blocks.
 fn body(dialect: &Dialect, options: &Options, blocks: &str, reason: &str) -> (String, String) {
     let body = |blocks: &str, reason: &str| {
         format!(
@@ -782,12 +782,12 @@ fn body(dialect: &Dialect, options: &Options, blocks: &str, reason: &str) -> (St
 fn a_body_becomes_what_its_stream_does() {
     let think = Dialect::find("think").unwrap();
     let is = |blocks: &str, wanted: &str| assert_eq!(body(&think, &options(), blocks, "end_turn").0, wanted);
-    // The last content has the block's other members.
+    // The last text block has the other members of the server's block.
     is(
         r#"[{"text":"a<think>b</think>c","type":"text", "x":1}]"#,
         r#"[{"type":"text","text":"a"},{"type":"thinking","thinking":"b","signature":""},{"text":"c","type":"text", "x":1}]"#,
     );
-    // A block with only markers is removed, wherever it is; one without text stays.
+    // A block with only markers is removed anywhere. A block without text stays.
     let block = r#"{"type":"text","text":"<think></think>"}"#;
     let other = r#"{"type":"image"}"#;
     is(&format!("[ {block} ]"), "[  ]");
@@ -798,17 +798,17 @@ fn a_body_becomes_what_its_stream_does() {
     {
         is(same, same);
     }
-    // From the server's own thinking on, texts pass.
+    // After the server's own thinking, texts stay unchanged.
     let own = r#"{"type":"thinking","thinking":"x"}"#;
     let text = r#"{"type":"text","text":"<think>a</think>b"}"#;
     let split = r#"{"type":"thinking","thinking":"a","signature":""},{"type":"text","text":"b"}"#;
     is(&format!("[{text},{own},{text}]"), &format!("[{split},{own},{text}]"));
-    // Only the first text begins where the stream does.
+    // The stream's start holds only for the first text.
     let options = options().start(Start::Channel(Channel::Thinking));
     let text = r#"{"type":"text","text":"a</think>b"}"#;
     let blocks = format!("[{text},{}]", r#"{"type":"text","text":"c"}"#);
     assert_eq!(body(&think, &options, &blocks, "end_turn").0, format!("[{split},{}]", r#"{"type":"text","text":"c"}"#));
-    // More changes than get separate blocks.
+    // There are more changes between thinking and text than separate blocks are allowed.
     let text = json!([{"type": "text", "text": "<think>a</think>b".repeat(3000)}]).to_string();
     let long = format!("{{\"type\":\"message\",\"content\":{text}}}");
     let out = rewrite(&think, &self::options(), [long.as_bytes()]);
@@ -828,11 +828,11 @@ fn calls_of_a_body_are_blocks_with_objects() {
     let both = format!("[{},{}]", text(&format!("Go.{F}")), text(F));
     let second = call.replace("_0", "_1");
     is(&both, &format!("[{},{call},{second}]", text("Go.")), "tool_use");
-    // Arguments that are not an object stay text, and so do calls that break off.
+    // Calls whose arguments are not an object stay text, and so do calls that break off.
     for left in ["<tool_call>{\"name\":\"f\",\"arguments\":[1]}</tool_call>", &F[..40]] {
         is(&format!("[{}]", text(left)), &format!("[{}]", text(left)), "end_turn");
     }
-    // After the server's own, calls stay text.
+    // After a call of the server's own, calls stay text.
     let own = r#"{"type":"tool_use","id":"t","name":"f","input":{}}"#;
     is(&format!("[{},{own},{}]", text(F), text(F)), &format!("[{call},{own},{}]", text(F)), "tool_use");
 }
@@ -860,7 +860,7 @@ fn thinking_without_an_answer_is_sent_once_more() {
             &[("thinking", "w"), ("thinking", "hy"), ("text", "why")],
         ),
         (of_server, &[("thinking", "why"), ("text", "why")]),
-        // There is something to show, or nothing at all.
+        // The answer has something else to show, or nothing at all.
         (
             Server::default().begin().texts(0, &["<think>why</think>Hi"]).end("end_turn"),
             &[("thinking", "why"), ("text", "Hi")],
@@ -870,19 +870,19 @@ fn thinking_without_an_answer_is_sent_once_more() {
             &[("thinking", "why"), ("tool_use", "{\"a\":1}")],
         ),
         (Server::default().begin().texts(0, &["<think></think>"]).end("end_turn"), &[]),
-        // It did not end by itself.
+        // The answer did not end by itself.
         (Server::default().begin().texts(0, &["<think>why"]).end("max_tokens"), &[("thinking", "why")]),
     ] {
         let out = at_every_cut(&qwen3(), &promoting, &stream);
         assert_eq!(Client::read(&out).texts(), texts(wanted), "{out}");
-        // A second message is read anew.
+        // A second message is read like the first.
         let twice = rewrite(&qwen3(), &promoting, [stream.repeat(2).as_bytes()]);
         assert_eq!(twice, out.repeat(2));
         if wanted.len() > 1 && wanted[0].1 == wanted[1].1 {
             assert_ne!(at_every_cut(&qwen3(), &options(), &stream), out);
         }
     }
-    // An error, and a stream that breaks off.
+    // The stream ends with an error or breaks off.
     let open = Server::default().begin().texts(0, &["<think>why"]).stream.clone();
     for end in ["", "data: {\"type\":\"error\",\"error\":{}}\n\n"] {
         assert_eq!(rewrite(&qwen3(), &promoting, [format!("{open}{end}").as_bytes()]).matches("why").count(), 1);
@@ -902,7 +902,7 @@ fn too_much_thinking_is_not_sent_twice() {
         let texts = Client::read(std::str::from_utf8(&out).unwrap()).texts();
         assert_eq!(texts.len(), 2 - unpromoted as usize, "{texts:?}");
     }
-    // After an event that was too long to be read, which may have been content.
+    // An event that is too long to be read may have been content.
     let mut server = Server::default();
     server.begin().text_start(0).text(0, "<think>why").text(0, &"x".repeat(500)).stop(0);
     let out = rewrite(&qwen3(), &options().promote_empty(true).max_event(400), [server.end("end_turn").as_bytes()]);
@@ -935,7 +935,7 @@ fn what_is_written_and_left_out_is_counted() {
         ([stats.events, stats.changed, stats.added], [stats.thinking_bytes, stats.content_bytes, stats.split_by_server])
     };
     let stream = Server::default().begin().texts(0, &["<think>why</think>Hi"]).end("end_turn");
-    // The start, which waits, the delta and the end change; a start, thinking, a signature and an end are added.
+    // Three events change: the held start, the delta and the end. Four are added: a start, thinking, a signature and an end.
     assert_eq!(count(&stream), ([6, 3, 4], [3, 2, 0]));
     let mut server = Server::default();
     server.begin().start(0, &json!({"type": "thinking", "thinking": "hm"})).stop(0);

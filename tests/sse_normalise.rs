@@ -1,5 +1,6 @@
-//! One shape of output: thinking that a server splits itself, content in lists, and answers without their thinking. The output
-//! must be that of plain references, written here over parsed JSON, at every cut; a second time changes nothing more.
+//! Tests the options that give all output one form: for thinking that a server splits itself, for content in lists, and for
+//! removing the thinking. At every cut, the output must be that of simple functions in this file, which work on parsed JSON. A
+//! second pass must not change it.
 
 use std::path::Path;
 
@@ -21,7 +22,7 @@ fn text(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// Returns the thinking and the text of content that is a list, if it has nothing else.
+/// Returns the thinking and the text of a list of content parts, if it has no other parts.
 fn list_of(parts: &[Value]) -> Option<[String; 2]> {
     let mut both = [String::new(), String::new()];
     for part in parts {
@@ -47,7 +48,7 @@ fn list_of(parts: &[Value]) -> Option<[String; 2]> {
     Some(both)
 }
 
-/// Puts the object with the text into its shape.
+/// Changes a delta or a message to the requested form.
 fn shape(object: &mut Map<String, Value>, forms: Shapes, field: &str, is_body: bool) {
     let put = |object: &mut Map<String, Value>, thinking: &str| {
         object.insert(field.to_owned(), Value::from(thinking));
@@ -66,7 +67,8 @@ fn shape(object: &mut Map<String, Value>, forms: Shapes, field: &str, is_body: b
     }
     if forms.contains(Shapes::FIELD) {
         let value = |name: &str| object.get(name).and_then(text).map(ToOwned::to_owned);
-        // In the order of the text, which the parsed object does not know: the tests have at most one other text.
+        // If several names have a text, the first name in the JSON counts. A parsed object has no order, so the tests have at most
+        // one such text.
         let found = value(field).or_else(|| NAMES.iter().find_map(|name| value(name)));
         match found {
             Some(thinking) => {
@@ -85,7 +87,7 @@ fn shape(object: &mut Map<String, Value>, forms: Shapes, field: &str, is_body: b
     }
 }
 
-/// Returns the chunks that one becomes.
+/// Returns the chunks that replace a chunk.
 fn shaped(mut chunk: Value, forms: Shapes, field: &str) -> Vec<Value> {
     let Some(choices) = chunk.get_mut("choices").and_then(Value::as_array_mut) else { return vec![chunk] };
     for choice in choices.iter_mut() {
@@ -120,7 +122,7 @@ fn shaped(mut chunk: Value, forms: Shapes, field: &str) -> Vec<Value> {
     vec![thinking, chunk]
 }
 
-/// Returns the JSON of the events of a stream, of its lines, or of a body.
+/// Returns the JSON values of a stream's events or lines, or of a body.
 fn values(answer: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(answer).unwrap();
     let lines = text.lines().filter_map(|line| match line.strip_prefix("data:") {
@@ -133,7 +135,7 @@ fn values(answer: &[u8]) -> Vec<Value> {
     }
 }
 
-/// Takes the thinking out of an answer that was split.
+/// Removes the thinking from a split answer.
 fn hidden(answer: &[Value]) -> Vec<Value> {
     let mut out = Vec::new();
     let (mut blocks, mut items, mut events) = (Vec::new(), Vec::new(), 0);
@@ -223,7 +225,7 @@ fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
 }
 
-/// Rewrites an answer, and checks that cuts make no difference.
+/// Rewrites an answer, checked to be the same at every cut.
 #[track_caller]
 fn cut(dialect: &Dialect, options: &Options, answer: &str) -> Vec<u8> {
     let bytes = answer.as_bytes();
@@ -279,7 +281,7 @@ fn random_delta(random: &mut Random) -> Value {
     if random.one_in(3) {
         delta.insert("role".into(), "assistant".into());
     }
-    // At most one field has a text, or two the same.
+    // All fields with a text have the same one.
     let thinking = *random.pick(&["", "A", "hm\n"]);
     for name in ["reasoning_content", "reasoning", "thinking"] {
         match random.below(6) {
@@ -352,7 +354,7 @@ fn chunks_get_the_shape_that_the_reference_says() {
         if wanted == chunks {
             assert_eq!(got.escape_ascii().to_string(), sent(&chunks).as_bytes().escape_ascii().to_string());
         }
-        // An answer that has its shape is split as if the server had sent it so.
+        // Splitting must have the same result as if the server had sent this form.
         let plain = Options::new().field(field).normalise(if forms.contains(Shapes::CONTENT) {
             Shapes::CONTENT
         } else {
@@ -362,7 +364,7 @@ fn chunks_get_the_shape_that_the_reference_says() {
             values(&cut(&qwen3(), &options, &sent(&chunks))),
             values(&rewrite_bytes(&qwen3(), &plain, &[sent(&wanted).as_bytes()]))
         );
-        // With repair, it is done in the same pass.
+        // With `repair`, mending and this option work in one pass.
         let mended =
             |answer: &[u8], options: &Options| rewrite_bytes(&foreign(), &options.clone().repair(true), &[answer]);
         let separate =
@@ -406,10 +408,10 @@ fn the_rest_of_an_event_stays_as_it_came() {
         shape("event: x\ndata: {\"choices\":[{\"delta\":{\"reasoning\":\"a\",\ndata: \"content\":\"b\"}}]}\n\n"),
         "event: x\ndata: {\"choices\":[{\"delta\":{\"reasoning\":\"a\"}}]}\n\nevent: x\ndata: {\"choices\":[{\"delta\":{\"content\":\"b\"}}]}\n\n"
     );
-    // The last event has no blank line, so it stays one.
+    // The last event has no blank line after it, so it is not split into two.
     let last = "data: {\"choices\":[{\"delta\":{\"reasoning\":\"a\",\"content\":\"b\"}}]}";
     assert_eq!(shape(last), last);
-    // Other formats, and shapes that are not requested.
+    // Other formats, and forms that are not requested.
     let chat = Options::new().normalise(Shapes::ALL).formats(Formats::MESSAGES).field(Field::Reasoning);
     let renamed = stream(&[json!({"thinking": "a"})]);
     assert_eq!(cut(&foreign(), &chat, &renamed), renamed.as_bytes());
@@ -423,7 +425,7 @@ fn merge_keeps_a_chunk_with_thinking_and_content_one() {
         assert_eq!(deltas(&cut(&qwen3(), &options, &both)).len(), 2);
         assert_eq!(cut(&qwen3(), &options.merge(true), &both), both.as_bytes());
     }
-    // What is split here leaves in one chunk, too, and the other shapes are made.
+    // With `merge`, split text is also sent in one chunk, and the other forms are made too.
     let text = stream(&[json!({"content": "<think>A</think>B"}), json!({"content": "C"})]);
     let wanted = [json!({"reasoning_content": "A", "content": "B"}), json!({"content": "C"})];
     let got = cut(&qwen3(), &all().repair(true).merge(true), &text);
@@ -439,7 +441,7 @@ fn merge_keeps_a_chunk_with_thinking_and_content_one() {
 fn content_behind_a_split_is_split() {
     let options = Options::new().normalise(Shapes::CONTENT);
     let streams = [
-        // A lone closer, a lone opener, a second block, a half closer that the end cuts off.
+        // A closer alone, an opener alone, a second block, and a closer that is cut off by the end.
         (&["</think>\n\n", "Hi."][..], &[json!({"content": ""}), json!({"content": "Hi."})][..]),
         (&["More.</thi", "nk>It is 42."], &[json!({"content": "More."}), json!({"content": "It is 42."})]),
         (
@@ -453,7 +455,7 @@ fn content_behind_a_split_is_split() {
         all.extend(content.iter().map(|content| json!({"content": content})));
         let got = cut(&qwen3(), &options, &stream(&all));
         assert_eq!(deltas(&got)[1..], *wanted, "{content:?}");
-        // Without it, all of that passes, but for a closer at the beginning.
+        // Without the option, all of this stays, except a closer at the beginning.
         let passed = stream(&all).replace(r"</think>\n\n", "");
         assert_eq!(cut(&qwen3(), &Options::new(), &stream(&all)), passed.as_bytes());
     }
@@ -467,7 +469,7 @@ fn content_behind_a_split_is_split() {
         let answer = body(&json!({"reasoning_content": "A", "content": content}));
         assert_eq!(message(&cut(&qwen3(), &options, &answer)), wanted, "{content}");
     }
-    // Thinking under another name, which is not renamed here, stays, and that of the content is next to it.
+    // Thinking under another name is not renamed here. It stays, and the thinking from the content is written next to it.
     let answer = body(&json!({"reasoning": "A", "content": "<think>B</think>Hi."}));
     let wanted = json!({"reasoning": "A", "reasoning_content": "B", "content": "Hi."});
     assert_eq!(message(&cut(&qwen3(), &options, &answer)), wanted);
@@ -538,7 +540,7 @@ fn content_behind_a_split_is_split_in_other_formats() {
 
 // -------------------------------------------------------------------------------------------------------- without the thinking
 
-/// Answers of every format, streams and bodies, split and not.
+/// Answers of every format: streams and bodies, split and not split.
 fn answers() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let kinds = support::shared_files("corpus/sse");
@@ -610,7 +612,7 @@ fn an_answer_of_thinking_alone_ends_with_empty_content() {
     assert_eq!(deltas(&cut(&qwen3(), &dropping(), &stream(&thinking))), [json!({"role": "assistant", "content": ""})]);
     let server = body(&json!({"content": null, "reasoning_content": "hm"}));
     assert_eq!(message(&cut(&qwen3(), &dropping(), &server)), json!({"content": ""}));
-    // Or it is promoted.
+    // With `promote_empty`, the thinking becomes content.
     let promoting = dropping().promote_empty(true);
     assert_eq!(message(&cut(&qwen3(), &promoting, &server)), json!({"content": "hm"}));
     assert_eq!(message(&cut(&qwen3(), &promoting, &body(&json!({"content": "<think>hm"})))), json!({"content": "hm"}));
@@ -640,7 +642,7 @@ fn the_closer_that_a_server_leaves_of_its_thinking_is_removed() {
             ("</think>\n\nYes.", "Yes."),
             ("\n</think>\n\nYes.", "Yes."),
             ("</think>Yes.", "Yes."),
-            // The rest passes as the server has split it.
+            // Other texts stay as the server has split them.
             ("\n\nYes.", "\n\nYes."),
             ("Yes.</think>No.", "Yes.</think>No."),
             ("<think>x</think>Yes.", "<think>x</think>Yes."),
@@ -660,4 +662,39 @@ fn the_closer_that_a_server_leaves_of_its_thinking_is_removed() {
         let out = deltas(&cut(&qwen3(), &options, &stream(&chunks)));
         assert_eq!(out.iter().filter_map(|delta| delta["content"].as_str()).collect::<String>(), "Yes.");
     }
+}
+
+// -------------------------------------------------------------------------------------- the thinking stays in the content
+
+#[test]
+fn thinking_in_the_content_stays_there() {
+    let text = "<think>\nhm\n</think>\n\nYes.";
+    let call = "<tool_call>{\"name\": \"f\"}</tool_call>";
+    let chat = |delta: &Value, key: &str| json!({"id": "c", "choices": [{"index": 0, key: delta}]}).to_string();
+    let options = Options::new().thinking(Thinking::Inline).calls(true);
+    let qwen3 = Dialect::find("qwen3").unwrap();
+    let content = |output: &str| -> String {
+        let datas = output.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
+        let events: Vec<Value> = datas.filter_map(|data| serde_json::from_str(data).ok()).collect();
+        let deltas = events.iter().map(|event| &event["choices"][0]);
+        deltas
+            .filter_map(|choice| choice["delta"]["content"].as_str().or(choice["message"]["content"].as_str()))
+            .collect()
+    };
+    let body = chat(&json!({"content": format!("{text}{call}")}), "message");
+    let stream: String = format!("{text}{call}")
+        .chars()
+        .map(|piece| format!("data: {}\n\n", chat(&json!({"content": piece.to_string()}), "delta")))
+        .collect();
+    for input in [body, stream] {
+        let whole = String::from_utf8(rewrite_bytes(&qwen3, &options, [&input])).unwrap();
+        assert_eq!(content(&whole), text, "{whole}");
+        assert_eq!(whole.matches("\"tool_calls\"").count(), if input.starts_with('{') { 1 } else { 2 }, "{whole}");
+        assert!(!whole.contains("reasoning_content"), "{whole}");
+        let pieces = input.as_bytes().chunks(1);
+        assert_eq!(String::from_utf8(rewrite_bytes(&qwen3, &options, pieces)).unwrap(), whole);
+    }
+    // A server's own thinking is sent as thinking.
+    let split = chat(&json!({"reasoning_content": "hm", "content": "Yes."}), "message");
+    assert_eq!(rewrite_bytes(&qwen3, &options, [&split]), split.as_bytes());
 }

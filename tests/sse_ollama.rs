@@ -1,11 +1,10 @@
-//! Ollama's own format, one object per line: a client must get from the output the reference's result for the whole text,
-//! and all lines must be as Ollama writes them.
+//! Rewrites Ollama's own format, which has one object per line: from the output, a client must get the reference's result for the
+//! whole text, and all lines must be as Ollama writes them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use aside::Dialect;
-use aside::call_writer::{ImpliedEnd, Tools};
+use aside::answer::{ImpliedEnd, Tools};
 use aside::sse::{Body, Field, Formats, Options};
 use samples::{Random, Texts};
 use serde_json::{Value, json};
@@ -23,7 +22,7 @@ fn options() -> Options {
     Options::new().formats(Formats::OLLAMA).keep_guessed(true).implied_end(ImpliedEnd::Off)
 }
 
-/// Returns the rewritten lines: they are the same whether or not the host says that the input is lines.
+/// Returns the rewritten lines, checked to be the same whether or not the host says that the input is lines.
 fn with(dialect: &Dialect, options: &Options, input: &str) -> String {
     let output = at_every_cut(dialect, &options.clone().body(Body::Lines), input);
     assert_eq!(at_every_cut(dialect, options, input), output, "unknown");
@@ -57,14 +56,14 @@ fn last(reason: &str, text: &str) -> String {
     )
 }
 
-/// Returns a line of `/api/chat` as one of `/api/generate`.
+/// Returns a line of `/api/chat` in the form of `/api/generate`.
 fn generate(line: &str) -> String {
     line.replace("\"message\":{\"role\":\"assistant\",\"content\"", "\"response\"").replace("},\"done\"", ",\"done\"")
 }
 
 // -------------------------------------------------------------------------------------------------------------- clients
 
-/// A client's result at the end of the answer.
+/// The texts that a client has received at the end of the answer.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     runs: Runs,
@@ -103,7 +102,7 @@ fn client(output: &str) -> Said {
     said
 }
 
-/// Lines with pieces of a text, of one of the two ways to ask for it.
+/// Returns lines with pieces of a text, in the form of `/api/chat` or of `/api/generate`.
 fn stream(random: &mut Random, text: &str, is_chat: bool) -> String {
     let most = *random.pick(&[1, 4, 12, 200]);
     let mut out = String::new();
@@ -138,7 +137,7 @@ fn stream(random: &mut Random, text: &str, is_chat: bool) -> String {
 fn the_cases_are_split() {
     for name in ["chat", "generate"] {
         let (raw, split) = (case(&format!("ollama-{name}.raw.ndjson")), case(&format!("ollama-{name}.split.ndjson")));
-        // The streams were written by hand, with fewer lines.
+        // The expected streams were written by hand and have fewer lines.
         assert_eq!(client(&qwen3(&raw)), client(&split));
         let without_end = raw.trim_end();
         assert_eq!(client(&qwen3(without_end)), client(&split));
@@ -176,7 +175,7 @@ fn random_texts_of_ollama_are_split_as_the_reference_says() {
             let is_one_line = input.lines().filter(|line| !line.is_empty()).count() == 1;
             let wanted = split(&pair, &text, None, is_one_line);
             if is_one_line {
-                // The whole answer in one line, which cannot say an order.
+                // If the whole answer is in one line, thinking and content have no order.
                 let wanted = Said { runs: wanted, ..Said::default() };
                 assert_eq!([true, false].map(|of| said.text(of)), [true, false].map(|of| wanted.text(of)), "{input}");
             } else {
@@ -205,7 +204,7 @@ fn recordings_pass_where_nothing_is_to_be_split() {
             for body in [Body::Unknown, Body::Lines] {
                 let options = Options::new().formats(formats).body(body);
                 assert_eq!(at_random_cuts(&foreign, &options, &input, &mut random), input, "{}", file.display());
-                // Every cut of the first lines.
+                // Tests every cut of the first lines.
                 let first = input.split_inclusive('\n').take(12).map(str::len).sum::<usize>();
                 for at in 0..first {
                     let (before, after) = input.as_bytes().split_at(at);
@@ -220,7 +219,7 @@ fn recordings_pass_where_nothing_is_to_be_split() {
 fn one_line_becomes_one_for_each_stretch() {
     let anywhere = Dialect::load(ANYWHERE).unwrap();
     let input = last("stop", "a<think>b</think>c") + &content("x");
-    // The first line of several, so that it is not a whole answer.
+    // Another line precedes it, because a single line would be a whole answer.
     let output = content("-") + &content("a") + &thinking("b") + &last("stop", "c") + &content("x");
     let input = content("-") + &input;
     for of in [str::to_owned, |lines: &str| lines.lines().map(|line| generate(line) + "\n").collect()] {
@@ -254,9 +253,9 @@ fn held_text_leaves_before_the_end() {
         }
     }
     assert_eq!(qwen3(&content("a <thi")), content("a ") + &content("<thi"));
-    // In a last line that breaks off nothing is held.
+    // In a last line that breaks off, nothing is held.
     assert_eq!(qwen3(content("a <thi").trim_end()), content("a <thi").trim_end());
-    // After the end, and after an error, another answer may come.
+    // After the end and after an error, another answer may follow.
     let end = content("a") + &last("stop", "");
     assert_eq!(qwen3(&(end.clone() + &content("<think>a"))), end + &thinking("a"));
     let after = "{\"error\":\"no\"}\n".to_owned() + &content("<think>a");
@@ -293,13 +292,13 @@ fn blank_lines_and_what_is_not_read_pass() {
     ] {
         assert_eq!(at_every_cut(&Dialect::find("qwen3").unwrap(), &options().body(Body::Lines), &input), input);
     }
-    // With chat alone, the first object is a body and the rest of it passes.
+    // If only chat is enabled, the first object is a body, and the text after it stays unchanged.
     let input = content("<think>a</think>b") + &last("stop", "");
     for body in [Body::Unknown, Body::Json, Body::Lines] {
         let options = Options::new().formats(Formats::CHAT).body(body);
         assert_eq!(at_every_cut(&Dialect::find("qwen3").unwrap(), &options, &input), input);
     }
-    // In an event stream, there is no place for a line.
+    // In an event stream, the object of a line is not rewritten, because no line can be added.
     let input = format!("data: {}\n\n", content("a<think>b</think>c").trim_end());
     assert_eq!(at_every_cut(&Dialect::find("think").unwrap(), &options(), &input), input);
 }
@@ -351,7 +350,7 @@ fn a_rewriter_serves_stream_after_stream() {
 
 fn wanting() -> Options {
     let tools = r#"[{"name": "f", "parameters": {"properties": {"x": {"type": "integer"}}}}, {"name": "g"}]"#;
-    options().calls(true).tools(Arc::new(Tools::read(tools).unwrap()))
+    options().calls(true).tools(Tools::read(tools).unwrap())
 }
 
 const CALL: &str = r#"<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1}}</tool_call>"#;
@@ -371,7 +370,7 @@ fn each_call_is_a_line() {
     let output = thinking("hm") + &content("a") + &line(&told(0)) + &line(&told(1)) + &content(" b");
     let input = content(&text);
     assert_eq!(with(&dialect, &wanting(), &(input.clone() + &last("stop", ""))), output.clone() + &last("stop", ""));
-    // However the server cuts it.
+    // The server may cut the text anywhere.
     for len in 1..20 {
         let mut cut = String::new();
         let decoded: String = serde_json::from_str(&format!("\"{text}\"")).unwrap();
@@ -409,10 +408,10 @@ fn what_is_no_call_for_ollama_stays_text() {
         let input = last("stop", &text);
         assert_eq!(with(&dialect, &wanting(), &input), input);
     }
-    // Calls have no place in an answer of `/api/generate`.
+    // An answer of `/api/generate` has no place for calls.
     let input = generate(&content(CALL)) + &generate(&last("stop", ""));
     assert_eq!(client(&with(&dialect, &wanting(), &input)), client(&input));
-    // No more waits than may.
+    // No more text is held than the limit allows.
     let long = content(&CALL.replace('1', &"1".repeat(300))) + &content(CALL) + &last("stop", "");
     let said = client(&with(&dialect, &wanting().max_held(200), &long));
     assert_eq!((said.calls.len(), said.text(false).len()), (1, CALL.replace('\\', "").len() + 299));

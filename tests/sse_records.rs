@@ -1,12 +1,12 @@
-//! Each record of the output is JSON: a line of Ollama's, the data of an event, a body. A line feed ends a line, so JSON that is
-//! copied into one must be on one line, however the model or the server has written it.
+//! Checks that each record of the output is JSON: a line of Ollama's, the data of an event, a body. JSON that is copied into a line
+//! must not contain line feeds, even if the model or the server has written some.
 
 use aside::Dialect;
 use aside::sse::{Body, Options, ResponsesAs, Shapes, Thinking};
 use serde_json::{Value, json};
 use support::rewriting::{at_every_cut, at_random_cuts};
 
-/// Returns the data of each event, and the objects on other lines.
+/// Returns the data of each event, or the object of each line.
 #[track_caller]
 fn records(output: &str) -> Vec<Value> {
     let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}\n{output}"));
@@ -62,11 +62,11 @@ fn an_object_over_several_lines_stays_json() {
             for end in ["\n", "\r\n"] {
                 let output = at_random_cuts(&qwen3, &options, &pretty.replace('\n', end), &mut random);
                 let wanted = at_random_cuts(&qwen3, &options, &plain, &mut random);
-                // A chunk with nothing left is only left out if it is one line.
+                // An empty chunk is only removed if its data is one line, so empty chunks are not compared.
                 let says = |record: &Value| record["choices"][0]["delta"] != json!({"content": ""});
                 let [output, wanted] =
                     [output, wanted].map(|text| records(&text).into_iter().filter(says).collect::<Vec<_>>());
-                // Places that llama.cpp leaves out are only put into events of one line.
+                // Indexes that llama.cpp omits are only added to events with one line of data.
                 let is_same = output == wanted || file.ends_with("responses-llama.cpp.sse");
                 assert!(is_same, "{} {options:?}\n{output:?}\n{wanted:?}", file.display());
             }
@@ -74,7 +74,7 @@ fn an_object_over_several_lines_stays_json() {
     }
 }
 
-/// Arguments as models write them that were trained on indented JSON.
+/// Arguments as models write them if they were trained on indented JSON.
 const CALL: &str = "<tool_call>\n{\n  \"name\": \"f\",\n  \"arguments\": {\n    \"x\": \"a\\nb\",\r\n\t\"y\": [\n1,\r2\n]\n  }\n}\n</tool_call>";
 
 /// Finds the arguments of all calls in a value, as objects or strings.
@@ -146,7 +146,7 @@ fn a_call_with_arguments_over_several_lines_is_in_one_record() {
         let read = if body == Body::Json { vec![serde_json::from_str(&output).unwrap()] } else { records(&output) };
         let mut found = Vec::new();
         read.iter().for_each(|record| arguments(record, &mut found));
-        // Deltas of a stream are pieces of one string.
+        // The deltas of a stream are pieces of one string.
         let strings: String = found.iter().filter_map(Value::as_str).collect();
         let strings = serde_json::Deserializer::from_str(&strings).into_iter::<Value>().map(Result::unwrap);
         let objects = found.iter().filter(|value| value.as_object().is_some_and(|object| !object.is_empty())).cloned();

@@ -1,5 +1,5 @@
-//! Mends event streams: the output must be that of a plain reference for whole texts (`repair_reference.py`), byte for byte and at
-//! every cut. Splitting comes after mending.
+//! Mends event streams: the output must be that of a simple program for whole streams (`repair_reference.py`), byte for byte and at
+//! every cut. The rewriter splits the text after mending.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn references(streams: &[String]) -> Option<Vec<String>> {
         input.extend((stream.len() as u32).to_le_bytes());
         input.extend(stream.bytes());
     }
-    // All is read before anything is written.
+    // The program reads all input before it writes anything.
     python.stdin.take().unwrap().write_all(&input).unwrap();
     let output = python.wait_with_output().unwrap();
     assert!(output.status.success());
@@ -51,7 +51,7 @@ fn events() -> Options {
     Options::new().body(Body::Events).repair(true)
 }
 
-/// Returns options for recordings of all servers: events other than chat are mended and not split.
+/// Returns options for recordings of all servers: all events are mended, but only chat is split.
 fn chat_events() -> Options {
     events().formats(Formats::CHAT)
 }
@@ -64,13 +64,14 @@ fn same(wanted: &str, got: &[u8], stream: &str) {
     }
 }
 
-/// Checks a stream at every cut in two, or at some cuts of a long one, and byte by byte; and that mended events stay mended.
+/// Checks a stream at every cut in two, or at some cuts if it is long, and byte by byte. Checks also that a second pass does not
+/// change mended events.
 #[track_caller]
 fn check(options: &Options, stream: &str, wanted: &str) {
     let bytes = stream.as_bytes();
     let foreign = foreign();
     let qwen3 = Dialect::find("qwen3").unwrap();
-    // Starts of text blocks would wait, whatever the dialect is.
+    // Only chat, because in Messages the starts of text blocks would be held with every dialect.
     let chat = options.clone().formats(Formats::CHAT);
     let off = options.clone().repair(false);
     let split = String::from_utf8(rewrite_bytes(&qwen3, &off, &[wanted.as_bytes()])).unwrap();
@@ -92,14 +93,14 @@ fn table() -> Vec<(String, String)> {
     let chunk = format!("data: {CHUNK}\n\n");
     let changes = [
         ("", ""),
-        // Data that is empty, or a comment.
+        // Empty data, and comments.
         ("data:\n\n", ":\n\n"),
         ("data\n\n", ":\n\n"),
         ("data: \t \n\n", ":\n\n"),
         ("data: : keepalive\n\n", ": keepalive\n\n"),
         ("data::\n\n", ": \n\n"),
         ("data: ::: a : b\n\n", ": a : b\n\n"),
-        // Lines that resume streams, and ones that are not known.
+        // Lines for resuming a stream, and unknown lines.
         ("id: 7\n\n", ""),
         ("retry: 10\nid\n\n", ""),
         ("event: ping\n\n", ""),
@@ -135,7 +136,8 @@ fn table() -> Vec<(String, String)> {
         ("data:\ndata:{\"a\":1}\ndata:\n\n", "data: {\"a\":1}\n\n"),
         ("data: {\"a\":1}\ndata:{\"b\":2} \n\n", "data: {\"a\":1}\n\ndata: {\"b\":2}\n\n"),
         ("event: x\ndata: {\"a\":1}\ndata: {}\nevent: y\n\n", "event: x\nevent: y\ndata: {\"a\":1}\n\n: x\n\n"),
-        ("data: {\"a\":1}\ndata: [DONE]\n\ndata: 1\n\n", "data: {\"a\":1}\ndata: [DONE]\n\ndata: 1\n\n"),
+        ("data: {\"a\":1}\ndata:\ndata: [DONE]\ndata: {}\n\ndata: 1\n\n", "data: {\"a\":1}\n\ndata: [DONE]\n\n"),
+        ("data:\ndata: \n\n", ":\n\n"),
         ("data: [1]\ndata: [2]\n\n", "data: [1]\ndata: [2]\n\n"),
         // A byte order mark.
         ("\u{FEFF}data: 1\n\n\u{FEFF}data: 2\n\n", "data: 1\n\n"),
@@ -178,7 +180,7 @@ fn table() -> Vec<(String, String)> {
         ),
         (
             "data: {\"choices\":[{\"index\":3,\"delta\":{\"function_call\":{\"name\":\"f\"}},\"finish_reason\":\"stop\"}]}\n\n",
-            "data: {\"choices\":[{\"index\":3,\"delta\":{\"function_call\":{\"name\":\"f\"}},\"finish_reason\":\"function_call\"}]}\n\n",
+            "data: {\"choices\":[{\"index\":3,\"delta\":{\"function_call\":{\"name\":\"f\"}},\"finish_reason\":null}]}\n\ndata: {\"choices\":[{\"index\":3,\"delta\":{},\"finish_reason\":\"function_call\"}]}\n\n",
         ),
         (
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"function_call\":null},\"finish_reason\":\"function_call\"}]}\n\n",
@@ -193,7 +195,7 @@ fn table() -> Vec<(String, String)> {
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It\",\"reasoning\":\"\"}}]}\n\n",
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It\",\"reasoning\":\"\"}}]}\n\n",
         ),
-        // Null, an empty reason to finish, and one in a chunk with text.
+        // Null, an empty finish reason, and a finish reason in a chunk with text.
         (
             "data: {\"choices\":[{\"index\":0,\"delta\":null,\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":null}\n\n",
             "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[]}\n\n",
@@ -206,10 +208,18 @@ fn table() -> Vec<(String, String)> {
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"logprobs\":{\"x\":1},\"finish_reason\":\"stop\"}],\"usage\":{\"n\":1}}\n\n",
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"logprobs\":{\"x\":1},\"finish_reason\":null}],\"usage\":null}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"logprobs\":null,\"finish_reason\":\"stop\"}],\"usage\":{\"n\":1}}\n\n",
         ),
-        // A field name that was written twice.
+        (
+            "data: {\"choices\":[{\"index\":0,\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[{\"index\":0,\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[{}]}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"finish_reason\":\"stop\",\"delta\":{}}]}\n\ndata: {\"choices\":[{\"index\":0,\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[{}]}\n\n",
+        ),
+        // A field name that was written twice, or otherwise.
+        (
+            "Data: {\"a\":1}\n\n data : {\"a\":1}\n\ndata {\"a\":1}\n\ndataset: 1\n\n",
+            "data: {\"a\":1}\n\ndata: {\"a\":1}\n\ndata: {\"a\":1}\n\n",
+        ),
         ("data: data: {\"a\":1}\ndata:\ndata:\n\ndata: data: [DONE]\ndata:\n\n", "data: {\"a\":1}\n\ndata: [DONE]\n\n"),
         ("data: data: no\n\n", "data: data: no\n\n"),
-        // Calls: the same index for all, no index, arguments that are an object. Calls that are right stay.
+        // Calls: the same index for all, no index, arguments that are not a string. Calls that are right stay.
         (
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"1\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"3\"}}]}}]}\n\n",
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"1\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"3\"}}]}}]}\n\n",
@@ -225,6 +235,22 @@ fn table() -> Vec<(String, String)> {
         (
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"1\"}},{\"index\":1,\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"vary\",\"function\":{\"arguments\":\"3\"}}]}}]}\n\n",
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"1\"}},{\"index\":1,\"function\":{\"arguments\":\"2\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"vary\",\"function\":{\"arguments\":\"3\"}}]}}]}\n\n",
+        ),
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":\"0\",\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":null}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":-1,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":[1]}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0.0,\"function\":{\"arguments\":\"\"}}]}}]}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":\"[1]\"}}]}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":1,\"function\":{\"arguments\":\"\"}}]}}]}\n\n",
+        ),
+        (
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"tool_calls\":[{\"index\":0}]},\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"},\"finish_reason\":\"stop\"}]}\n\n",
+            "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"tool_calls\":[{\"index\":0}]},\"finish_reason\":null}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"},\"finish_reason\":\"tool_calls\"}]}\n\n",
+        ),
+        (
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"input\":{}}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":{\"x\":1}}}\n\n",
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"input\":{}}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"x\\\":1}\"}}\n\n",
+        ),
+        (
+            "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\",\"arguments\":{\"x\":1}}}\n\ndata: {\"type\":\"response.function_call_arguments.done\",\"arguments\":{\"x\":1}}\n\n",
+            "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\",\"arguments\":\"{\\\"x\\\":1}\"}}\n\ndata: {\"type\":\"response.function_call_arguments.done\",\"arguments\":\"{\\\"x\\\":1}\"}\n\n",
         ),
         // A message that begins twice; blocks of blanks, of which one is left out if another follows.
         (
@@ -247,7 +273,7 @@ fn table() -> Vec<(String, String)> {
             "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\\n\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\n",
             "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\\n\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\n",
         ),
-        // Reasoning of Responses without a summary.
+        // Reasoning items of Responses without a summary.
         (
             "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"reasoning\"}}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"type\":\"reasoning\",\"summary\":null},{\"type\":\"message\"}]}}\n\n",
             "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"reasoning\",\"summary\":[]}}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"output\":[{\"type\":\"reasoning\",\"summary\":[]},{\"type\":\"message\"}]}}\n\n",
@@ -261,7 +287,7 @@ fn table() -> Vec<(String, String)> {
             "event: m\ndata: {\"type\":\"content_block_delta\",\"index\":4,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":5,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}\n\ndata: {\"type\":\"message_start\"}\n\n",
             "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\nevent: m\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"a\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"b\"}}\n\ndata: {\"type\":\"message_start\"}\n\n",
         ),
-        // Calls whose arguments come at once: a block waits for those of the one before it.
+        // Calls whose arguments are mixed: the events of a block wait until the block before has ended.
         (
             "event: s\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{}}}\n\nevent: t\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"g\"}}\n\nevent: a\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"x\\\":\"}}\n\nevent: b\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\nevent: c\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"1}\"}}\n\nevent: d\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"}\"}}\n\nevent: e\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: f\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
             "event: s\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"f\",\"input\":{}}}\n\nevent: a\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"x\\\":\"}}\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\nevent: c\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"1}\"}}\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: t\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"u\",\"name\":\"g\"}}\n\nevent: b\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}\n\nevent: d\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"}\"}}\n\nevent: f\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
@@ -278,7 +304,7 @@ fn table() -> Vec<(String, String)> {
         // Comments.
         (":a\n:b\n\n:c\ndata: 1\n:d\nevent: x\n: e\n\n", ":a\n:b\n\n:c\n:d\n: e\n\nevent: x\ndata: 1\n\n"),
         (":a\r\n:b\r\n\r\n:c\rdata: 1\r\r", ":a\n:b\n\n:c\n\ndata: 1\n\n"),
-        // Events that are not whole.
+        // Incomplete events.
         ("data: 1", ""),
         ("data: 1\n", ""),
         ("data: 1\r\n", ""),
@@ -288,6 +314,8 @@ fn table() -> Vec<(String, String)> {
         ("data: {\"a\":\ndata:1}", "data: {\"a\": 1}\n\n"),
         ("data: {\"a\":1\n", ""),
         ("data: 1\ndata: 2\n", ""),
+        ("data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n", "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\n"),
+        ("data: {\"a\":1}\ndata: {\"b\"", "data: {\"a\":1}\n\n"),
         ("data: [DONE]", "data: [DONE]\n\n"),
         ("data:", ":\n\n"),
         ("data: {}", ": \n\n"),
@@ -305,7 +333,7 @@ fn table() -> Vec<(String, String)> {
     ];
     let mut table: Vec<(String, String)> =
         changes.iter().map(|&(stream, wanted)| (stream.to_owned(), wanted.to_owned())).collect();
-    // Those of other events than chunks, between chunks.
+    // The changes of events other than chunks, between two chunks.
     for (stream, wanted) in changes {
         if stream.ends_with("\n\n") && !stream.contains("DONE") && !stream.contains("\"id\"") {
             let stream = stream.trim_start_matches('\u{FEFF}');
@@ -319,7 +347,7 @@ fn table() -> Vec<(String, String)> {
 fn what_makes_clients_fail_is_mended() {
     for (stream, wanted) in table() {
         check(&events(), &stream, &wanted);
-        // A stream that begins with an object may be a body.
+        // Without the setting that the input is events, a stream that begins with an object may be a body.
         if !stream.starts_with('{') {
             check(&Options::new().repair(true), &stream, &wanted);
         }
@@ -352,7 +380,7 @@ fn bodies_and_lines_stay() {
             same(body, &rewrite_bytes(&foreign(), &options, &chunks), body);
         }
     }
-    // A compressed body is not a stream of events.
+    // A compressed body is not an event stream.
     let gzip = b"\x1F\x8B\x08\r\r\n\0data: \n\n";
     assert_eq!(rewrite_bytes(&foreign(), &events(), &[gzip]), gzip);
     let off = events().off(true);
@@ -428,7 +456,7 @@ fn what_is_mended_or_left_out_is_counted() {
         rewriter.reset();
         assert_eq!(rewriter.stats().repaired, 0);
     }
-    // A block that begins with a blank waits, and is not mended.
+    // A block that begins with blanks is held, which is not counted as mending.
     let start =
         "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
     let delta =
@@ -444,7 +472,7 @@ fn what_is_mended_or_left_out_is_counted() {
     }
 }
 
-/// Returns a stream of such lines as servers send, and of some that they should not.
+/// Returns a stream of lines that servers send, some of them wrong.
 fn random_stream(random: &mut Random) -> String {
     const LINES: &[&str] = &[
         "data:",
@@ -527,6 +555,12 @@ fn random_stream(random: &mut Random) -> String {
         "data: data: {\"a\":1}",
         "data:  data:data: [DONE]",
         "data: data: no",
+        " Data: {\"a\":1}",
+        "data {\"b\":2}",
+        "data: {\"choices\":[{\"index\":0,\"finish_reason\":\"stop\"}]}",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":\"1\",\"id\":\"v\",\"function\":{\"name\":\"f\",\"arguments\":null}}]},\"finish_reason\":\"stop\"}]}",
+        "data: {\"type\":\"content_block_delta\",\"index\":2,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":{\"a\":1}}}",
+        "data: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"function_call\",\"arguments\":{\"a\":\"b\"}}}",
         "data: {\"choices\":[{\"index\":0,\"delta\":null,\"finish_reason\":\"stop\"}]}",
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"\"}]}",
         "data: {\"choices\":[{\"delta\":{\"content\":\"a\",\"role\":\"assistant\"},\"finish_reason\":\"stop\",\"logprobs\":{}}],\"usage\":{}}",
@@ -557,7 +591,7 @@ fn random_stream(random: &mut Random) -> String {
     stream
 }
 
-/// Streams of many servers, where they are there, and the project's own.
+/// Streams of many servers, if they are available, and the project's own.
 fn recordings() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let kinds = support::shared_files("corpus/sse");

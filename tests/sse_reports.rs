@@ -1,5 +1,5 @@
-//! The streams of public reports, through each option alone and through several: no text is lost, no stream gets a fault that it did not
-//! have, a second pass changes nothing, and no cut shows.
+//! Rewrites the streams of public reports with each option alone and with several: no text may be lost, no stream may get a new
+//! fault, and neither a second pass nor a cut may make a difference.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn delta(kind: &str, text: &str) -> Value {
     json!({"type": kind, (member): text})
 }
 
-/// Messages whose blocks have text of two kinds, or no start.
+/// Streams of Messages whose blocks have text of two kinds or no start.
 fn messages() -> Vec<String> {
     let thinking = json!({"type": "thinking", "thinking": "", "signature": ""});
     let streams: [&dyn Fn(&mut Server); 5] = [
@@ -51,7 +51,7 @@ fn messages() -> Vec<String> {
     streams.iter().map(stream).collect()
 }
 
-/// Responses in which the server leaves out every one of these types of events.
+/// A stream of Responses without events of these types.
 fn responses_without(left_out: &[&str], text: &str) -> String {
     let item = |status: &str, content: &[Value]| json!({"id": "m", "type": "message", "role": "assistant", "status": status, "content": content});
     let part = |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
@@ -78,7 +78,7 @@ const ADDED: &str = "response.output_item.added";
 const PART_ADDED: &str = "response.content_part.added";
 const DONE: [&str; 3] = ["response.output_text.done", "response.content_part.done", "response.output_item.done"];
 
-/// Responses without some of the events around their text.
+/// Streams of Responses without some of the events around their text.
 fn responses() -> Vec<String> {
     let [text_done, part_done, item_done] = DONE;
     let left_out: [&[&str]; 8] = [
@@ -95,7 +95,7 @@ fn responses() -> Vec<String> {
     left_out.iter().flat_map(|left_out| texts.map(|text| responses_without(left_out, text))).collect()
 }
 
-/// The streams, each with its name.
+/// The streams with their names.
 fn streams() -> Vec<(String, String)> {
     let own = messages().into_iter().chain(responses()).enumerate();
     let own = own.map(|(number, stream)| (format!("stream {number} of this test"), stream));
@@ -155,7 +155,7 @@ fn texts(stream: &str) -> [String; 2] {
     texts
 }
 
-/// The types and places of a stream's events, each once where there are several in a row.
+/// The types and the indexes of a stream's events, without repeats in a row.
 fn outline(stream: &str) -> Vec<String> {
     let place = |event: Value| format!("{} {} {}", event["type"], event["index"], event["output_index"]);
     let mut places: Vec<String> = values(stream).into_iter().map(place).collect();
@@ -163,14 +163,14 @@ fn outline(stream: &str) -> Vec<String> {
     places
 }
 
-/// A text without its markers, and without the blanks that belong to them.
+/// A text without its markers and without blanks.
 fn bare(text: &str) -> String {
     text.replace("<think>", "").replace("</think>", "").split_whitespace().collect()
 }
 
 // ----------------------------------------------------------------------------------------------------------------- faults
 
-/// Returns the faults that a client finds in a stream.
+/// Returns the faults that a strict client finds in a stream.
 fn faults(stream: &str) -> Vec<String> {
     let events = values(stream);
     let mut faults = Vec::new();
@@ -313,7 +313,8 @@ fn reported_streams_keep_their_text_and_get_no_fault() {
             }
             if option != "drop" {
                 let again = rewrite(&dialect, &options, [got.as_bytes()]);
-                // Blanks that may belong to a marker move to the next delta of the same text.
+                // Blanks that may belong to a marker may move to the next delta of the same text, so only texts and places are
+                // compared here.
                 let reads_content = ["content", "all shapes", "merge, all shapes and repair", "all", "drop and all"];
                 let is_same = again == got
                     || reads_content.contains(&option)

@@ -1,5 +1,6 @@
-//! OpenAI Responses, split in place: a client that counts items and puts each together finds the scanner's result for the text,
-//! and the same again in the whole items at the end. Everything else is as it was, and no cut may change a byte.
+//! Splits OpenAI Responses in place: a client that counts the items and joins the deltas of each must get the scanner's result for
+//! the text, and the same result from the whole items at the end. Everything else must stay unchanged, and no cut may change a
+//! byte.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +16,7 @@ fn qwen3() -> Dialect {
     Dialect::find("qwen3").unwrap()
 }
 
-/// Returns a dialect whose marker is in no recording: splitting is on, and must not be seen.
+/// Returns a dialect whose markers are in no recording, so that splitting is on but must not change anything.
 fn foreign() -> Dialect {
     let text = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\u{1F512}\u{1F512}\"]\nclose = [\"\u{1F513}\"]";
     Dialect::load(text).unwrap()
@@ -27,7 +28,7 @@ fn options() -> Options {
 
 // -------------------------------------------------------------------------------------------------------------- servers
 
-/// A server's stream, which is written event by event.
+/// A server's stream, written event by event.
 struct Server {
     stream: String,
     sequence: usize,
@@ -101,7 +102,7 @@ impl Server {
         self
     }
 
-    /// Writes a text part, whole.
+    /// Writes all events of a text part.
     fn text<T: AsRef<str>>(&mut self, index: usize, content: usize, deltas: &[T]) -> Value {
         self.part("added", index, content, &text(""));
         let mut whole = String::new();
@@ -114,14 +115,14 @@ impl Server {
         text(&whole)
     }
 
-    /// Writes a message of one part, whole.
+    /// Writes all events of a message with one part.
     fn whole<T: AsRef<str>>(&mut self, index: usize, deltas: &[T]) -> &mut Server {
         self.message(index);
         let part = self.text(index, 0, deltas);
         self.item_done(index, message(index, "completed", &[part]))
     }
 
-    /// Writes a call of the server's own, whole.
+    /// Writes all events of a call of the server's own.
     fn call(&mut self, index: usize) -> &mut Server {
         let call = |status: &str, arguments: &str| {
             let id = format!("fc_{index}");
@@ -179,7 +180,7 @@ fn events(stream: &str) -> Vec<Value> {
     events
 }
 
-/// A client's result for a stream, which it reads as strictly as any SDK.
+/// The items that a client gets from a stream, which it reads as strictly as any SDK.
 #[derive(Default)]
 struct Client {
     items: Vec<Value>,
@@ -221,7 +222,7 @@ impl Client {
         assert!(!self.is_done[index], "{}", why());
         let item = &mut self.items[index];
         if kind == "output_item.done" {
-            // The finished item has the text of its deltas.
+            // The finished item must have the text of its deltas.
             let mut wanted = event["item"].clone();
             if let Some(status) = item.get("status") {
                 wanted["status"] = status.clone();
@@ -265,7 +266,7 @@ impl Client {
         }
     }
 
-    /// Checks that the last event agrees with the events before it, and returns it.
+    /// Checks that the items in the last event agree with the events before it, and returns the items.
     fn whole(stream: &str) -> Vec<Value> {
         let client = Client::read(stream);
         assert!(client.is_done.iter().all(|done| *done), "{stream}");
@@ -274,7 +275,7 @@ impl Client {
     }
 }
 
-/// Items as pairs of a type and a text.
+/// Returns items as pairs of a type and a text.
 fn said(items: &[Value]) -> Vec<(String, String)> {
     let texts = |list: &Value| -> String {
         let text = |part: &Value| part["text"].as_str().or(part["refusal"].as_str()).unwrap_or_default().to_owned();
@@ -318,7 +319,7 @@ fn cases_come_out_to_the_byte() {
         ] {
             let wanted = case(split);
             assert_eq!(at_every_cut(&qwen3(), options, &case(raw)), wanted, "{raw}");
-            // Text that is already split stays split.
+            // Output that is already split must not change.
             assert_eq!(at_every_cut(&qwen3(), options, &wanted), wanted, "{split}");
             if split.ends_with("sse") {
                 Client::whole(&wanted);
@@ -327,7 +328,7 @@ fn cases_come_out_to_the_byte() {
     }
 }
 
-/// Streams without the events that begin the item, or its part.
+/// Checks streams without the events that begin the item or its part.
 #[test]
 fn an_item_that_the_server_does_not_begin_is_begun() {
     let whole = one(&["<think>a", "</think>b"]);
@@ -343,7 +344,7 @@ fn an_item_that_the_server_does_not_begin_is_begun() {
             events(stream).iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
         };
         assert_eq!(kinds(&out), kinds(&wanted), "{names:?}");
-        // Numbers go up one by one.
+        // The sequence numbers increase by one.
         let numbers = |stream: &str| -> Vec<Value> {
             events(stream).iter().map(|event| event["sequence_number"].clone()).collect()
         };
@@ -351,7 +352,7 @@ fn an_item_that_the_server_does_not_begin_is_begun() {
     }
 }
 
-/// Checks the events that begin item and part, if they come after its first text.
+/// Checks the events that begin the item and the part, if they arrive after its first text.
 #[test]
 fn an_item_that_the_server_begins_late_is_begun_once() {
     let whole = one(&["<think>a", "</think>b"]);
@@ -374,7 +375,7 @@ fn an_item_that_cannot_be_begun_for_want_of_room_passes() {
     let whole = one(&["<think>a", "</think>b"]);
     let without = whole.split_inclusive("\n\n").filter(|event| !event.contains("output_item.added"));
     let without: String = without.collect();
-    // Room for each event, and then for the start that has to be kept.
+    // The limits begin with the longest event, and increase up to the added start, which has to be kept.
     let lengths = without.split_inclusive("\n\n").map(str::len);
     let longest = lengths.filter(|len| *len < 250).max().unwrap();
     for max_event in longest..longest + 200 {
@@ -442,7 +443,7 @@ fn each_change_of_kind_is_an_item_of_its_own() {
             expected.push(("function_call".to_owned(), "f({})".to_owned()));
             assert_eq!(said(&items), expected, "{deltas:?}");
             assert_eq!(ids(&items)[..names.len()], *names, "{deltas:?}");
-            // So it is in a body.
+            // The same in a body.
             let body = at_every_cut(&qwen3(), &options, &body(&stream));
             assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["output"], Value::from(items), "{deltas:?}");
         }
@@ -462,7 +463,7 @@ fn a_start_is_held_until_text_is_decided() {
     server.message(0).part("added", 0, 0, &text(""));
     let start = std::mem::take(&mut server.stream);
     assert_eq!(feed(&start), "");
-    // Events that belong to no item may pass it.
+    // Events that belong to no item may be sent before the held start.
     assert_eq!(feed(": ping\n\n"), ": ping\n\n");
     let progress = server.send(json!({"type": "response.in_progress", "response": {}})).stream.clone();
     assert_eq!(feed(&progress), progress.replace("\"sequence_number\":3", "\"sequence_number\":1"));
@@ -516,14 +517,14 @@ fn an_item_that_is_cut_off_is_incomplete() {
     let items = Client::whole(&at_every_cut(&qwen3(), &options(), &server.end("incomplete")));
     assert_eq!(items[0]["status"], "incomplete");
     assert_eq!(said(&items), pairs(&[("reasoning", "wh")]));
-    // The message was cut off, the thinking before it was not.
+    // The message was cut off, but the thinking before it was complete.
     let mut server = Server::new();
     server.message(0);
     let part = server.text(0, 0, &["<think>why</think>", "H"]);
     server.item_done(0, message(0, "incomplete", &[part]));
     let items = Client::whole(&at_every_cut(&qwen3(), &options(), &server.end("incomplete")));
     assert_eq!([&items[0]["status"], &items[1]["status"]], ["completed", "incomplete"]);
-    // The server does not close it.
+    // The server does not close the message.
     let mut server = Server::new();
     server.message(0).part("added", 0, 0, &text("")).delta(0, 0, "<think>wh");
     server.items.push(message(0, "incomplete", &[text("<think>wh")]));
@@ -587,7 +588,7 @@ fn only_the_first_text_starts_in_the_thinking() {
     assert_eq!(said(&items), wanted);
     let body = at_every_cut(&qwen3(), &options, &body(&stream));
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["output"], Value::from(items));
-    // The same holds for the next response.
+    // The next response must be treated in the same way.
     let out = at_every_cut(&qwen3(), &options, &(stream.clone() + "data: [DONE]\n\n" + &stream));
     let (first, second) = out.split_once("data: [DONE]\n\n").unwrap();
     assert_eq!(first, second);
@@ -603,7 +604,7 @@ fn a_server_that_splits_is_left_alone() {
     let stream = server.whole(1, &["A<think>b</think>"]).end("completed");
     assert_eq!(at_every_cut(&qwen3(), &options(), &stream), stream);
     assert_eq!(at_every_cut(&qwen3(), &options(), &body(&stream)), body(&stream));
-    // One whose thinking is hidden is not.
+    // A server whose reasoning items are empty is not left alone.
     let mut server = Server::new();
     server.added(0, &reasoning(&[])).item_done(0, reasoning(&[]));
     let out = at_every_cut(&qwen3(), &options(), &server.whole(1, &["<think>b</think>A"]).end("completed"));
@@ -647,7 +648,7 @@ fn annotations_keep_their_characters() {
     assert_eq!(items[1]["content"][0]["annotations"], json!([cite(2, 3)]));
 }
 
-/// Rewrites a stream whose deltas have one text, and whose later events repeat another. Returns the texts of
+/// Rewrites a stream whose deltas have one text and whose later events have a different one. Returns the texts of
 /// `output_text.done`, `content_part.done` and `output_item.done`, and the items at the end.
 fn disagreeing(deltas: &[&str], whole: &str) -> ([Value; 3], Vec<(String, String)>) {
     let mut server = Server::new();
@@ -667,19 +668,19 @@ fn disagreeing(deltas: &[&str], whole: &str) -> ([Value; 3], Vec<(String, String
 
 #[test]
 fn a_whole_text_that_disagrees_is_split_by_itself() {
-    // Nothing is new but content.
+    // Only the content differs.
     let (again, items) = disagreeing(&["<think>so</think>Hi"], "<think>so</think>Other");
     assert_eq!(again, [json!("Other"), json!("Other"), json!("Other")]);
     assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Other")]));
     let (again, items) = disagreeing(&["<think>so"], "<think>so</think>Other");
     assert_eq!(again, [json!("Other"), json!("Other"), json!("Other")]);
     assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Other")]));
-    // A server that trims, or leaves the thinking out.
+    // The server trims the text, or leaves the thinking out.
     for whole in ["<think>so</think>Hi", "Hi"] {
         let (again, _) = disagreeing(&["<think>\nso\n\n</think>\n\n", " Hi "], whole);
         assert_eq!(again, [json!("Hi"), json!("Hi"), json!("Hi")]);
     }
-    // None of these events has a place for new thinking.
+    // These events have no place for thinking that was not sent before.
     let whole = "<think>so</think>Other";
     let (again, items) = disagreeing(&["Hi"], whole);
     assert_eq!(again, [json!(whole), json!(whole), json!(whole)]);
@@ -716,7 +717,7 @@ fn text_that_only_comes_whole_is_split() {
             pairs(&[("reasoning", "so"), ("message", "Hi")])
         );
     }
-    // Without anything to split it passes.
+    // A text without markers stays unchanged.
     let mut server = Server::new();
     server.message(0).part("added", 0, 0, &text("")).text_done(0, 0, "Hi").part("done", 0, 0, &text("Hi"));
     let stream = server.item_done(0, message(0, "completed", &[text("Hi")])).end("completed");
@@ -792,7 +793,7 @@ fn calls_become_items() {
         let body = at_every_cut(&qwen3(), &options, &body(&stream));
         assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["output"], Value::from(items));
     }
-    // Those of a server's own come first.
+    // After a call of the server's own, calls in the text stay text.
     let stream = Server::new().call(0).whole(1, &[call]).end("completed");
     assert_eq!(at_every_cut(&qwen3(), &options, &stream), stream);
     assert_eq!(at_every_cut(&qwen3(), &options, &body(&stream)), body(&stream));
@@ -810,13 +811,13 @@ fn thinking_alone_is_said_again() {
     assert_eq!(ids(&items), ["rs_msg_0", "msg_0"]);
     let body = at_every_cut(&qwen3(), &options, &body(&stream));
     assert_eq!(said(serde_json::from_str::<Value>(&body).unwrap()["output"].as_array().unwrap()), said(&items));
-    // A message without text has its own id already.
+    // The id of an empty message is already used.
     let stream = Server::new().whole(0, &["<think>a"]).whole::<&str>(1, &[]).end("completed");
     let items = Client::whole(&at_every_cut(&qwen3(), &options, &stream));
     assert_eq!(ids(&items), ["rs_msg_0", "msg_1", "msg_0"]);
     let body = at_every_cut(&qwen3(), &options, &self::body(&stream));
     assert_eq!(ids(serde_json::from_str::<Value>(&body).unwrap()["output"].as_array().unwrap()), ids(&items));
-    // Not if there is anything else, or if it was cut off.
+    // The thinking is not promoted if there is other output, or if the answer was cut off.
     for stream in [
         one(&["<think>a</think>b"]),
         Server::new().whole(0, &["<think>a"]).call(1).end("completed"),
@@ -831,12 +832,12 @@ fn thinking_alone_is_said_again() {
             rewrite(&qwen3(), &self::options(), [body.as_bytes()])
         );
     }
-    // An event that is too long to be read may be anything.
+    // An event that is too long to be read may contain anything.
     let long = format!("data: {}\n\nevent: response.output_text.done", json!({"type": "x", "a": "b".repeat(5000)}));
     let stream = one(&["<think>a"]).replace("event: response.output_text.done", &long);
     let items = Client::whole(&rewrite(&qwen3(), &options.clone().max_event(4000), [stream.as_bytes()]));
     assert_eq!(said(&items), pairs(&[("reasoning", "a")]));
-    // No more thinking is kept than one event may have.
+    // No more thinking is kept than fits into one event.
     for (times, wanted) in [(10, 0), (20, 1)] {
         let mut server = Server::new();
         server.message(0).part("added", 0, 0, &text("")).delta(0, 0, "<think>");
@@ -966,7 +967,7 @@ fn streams_without_order_keep_their_text() {
         list.push(json!({"type": "response.created", "response": {}}));
     }
     let all: Vec<Value> = events.into_values().flatten().collect();
-    // All letters of deltas, without markers.
+    // Returns all letters in the deltas, without markers.
     let letters = |stream: &str| {
         let mut joined = String::new();
         for event in self::events(stream) {

@@ -1,5 +1,5 @@
-//! The counts of a rewriter: they are the same for every cut of a stream, and the held bytes are those that a finish would
-//! send.
+//! Tests the counts of a rewriter: they must be the same for every cut of a stream, and the number of held bytes must be that of
+//! the bytes that a finish sends.
 
 use aside::Dialect;
 use aside::sse::{Formats, Options, Rewriter, Stats};
@@ -19,7 +19,7 @@ fn counted(options: &Options, chunks: &[&[u8]]) -> Stats {
     rewriter.stats()
 }
 
-/// Returns the counts of a stream after its finish, checked to be the same for every cut.
+/// Returns the counts after the end of a stream, checked to be the same for every cut.
 fn stats(options: &Options, stream: &str) -> Stats {
     let stream = stream.as_bytes();
     let whole = counted(options, &[stream]);
@@ -51,7 +51,8 @@ fn a_stream_is_counted() {
     assert_eq!(stats(&Options::new(), &stream).unread, 1, "the ping belongs to Messages");
     let stats = stats(&Options::new().formats(Formats::CHAT), &stream);
     assert_eq!(stats.events, 11);
-    // The thinking, the blanks after it, the text that may begin a marker, and the end before which that leaves.
+    // Four events change: the thinking, the blanks after it, the text that may begin a marker, and the end, before which the held
+    // text is added.
     assert_eq!((stats.changed, stats.added), (4, 1));
     assert_eq!((stats.thinking_bytes, stats.content_bytes), (3, "Yes and no. a <".len() as u64));
     assert_eq!((stats.unread, stats.split_by_server, stats.too_long, stats.held), (2, 1, 0, 0));
@@ -86,7 +87,7 @@ fn thinking_that_was_content_at_first_is_counted_as_what_it_was_sent_as() {
     assert_eq!((streamed.thinking_bytes, streamed.content_bytes), (0, 6));
     let body = stats(&Options::new(), r#"{"choices":[{"message":{"content":"hm</think>Yes."}}]}"#);
     assert_eq!((body.thinking_bytes, body.content_bytes), (2, 4));
-    // A body of a model that was guessed to start in the thinking.
+    // The body starts inside the thinking only by a guess.
     let guessing = Dialect::find("qwen3-thinking").unwrap();
     let mut rewriter = Rewriter::new(&guessing, &Options::new()).unwrap();
     let answer = r#"{"choices":[{"message":{"content":"Yes."},"finish_reason":"stop"}]}"#;

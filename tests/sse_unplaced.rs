@@ -1,4 +1,5 @@
-//! Responses of servers that leave out where an event belongs, as llama.cpp does: they are rewritten like those that say it.
+//! Tests streams of Responses in which the server leaves out the indexes of the events, as llama.cpp does: they must be rewritten
+//! like streams with indexes.
 
 use aside::Dialect;
 use aside::sse::{Formats, Options};
@@ -14,7 +15,7 @@ fn events(stream: &str) -> Vec<Map<String, Value>> {
     data.map(|rest| serde_json::from_str(&format!("{{{rest}")).unwrap()).collect()
 }
 
-/// Takes the places out of all events.
+/// Removes the indexes from all events.
 fn unplaced(stream: &str) -> String {
     let lines = stream.lines().map(|line| match line.strip_prefix("data: {") {
         Some(rest) => {
@@ -32,7 +33,7 @@ fn unplaced(stream: &str) -> String {
 fn events_without_places_become_those_with_them() {
     let stream = case("responses.raw.sse");
     assert_eq!(events(&rewritten(&unplaced(&stream))), events(&rewritten(&stream)));
-    // So do a second response and its items, which are counted anew.
+    // The same with a second response, whose items are counted from 0 again.
     let two = stream.repeat(2);
     assert_eq!(events(&rewritten(&unplaced(&two))), events(&rewritten(&two)));
 }
@@ -57,7 +58,7 @@ fn a_recording_of_llama_cpp_is_split() {
     }
 }
 
-/// Without an item that says nothing of its place, nothing is known, and nothing is put in.
+/// Checks that no index is added if no item without an index came before.
 #[test]
 fn events_of_no_known_item_are_copied() {
     let stream = "data: {\"type\":\"response.in_progress\",\"response\":{}}\n\n\

@@ -1,5 +1,5 @@
-//! The folder of whole texts is somebody's own folder too: nothing in it is removed or read but the store's texts, and no text while it
-//! is written.
+//! The folder of whole texts may contain other files of its owner: only the store's texts may be removed or read, and not a text
+//! that is being written.
 
 #![cfg(feature = "store")]
 
@@ -27,7 +27,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Makes the only file whose name ends so older.
+/// Makes the only file whose name has this ending older.
 fn age(folder: &Path, end: &str, age: Duration) {
     let name = names(folder).into_iter().find(|name| name.ends_with(end)).unwrap();
     let file = File::options().write(true).open(folder.join(name)).unwrap();
@@ -51,7 +51,7 @@ fn the_files_of_others_stay_and_are_not_read() {
         age(&folder, name, 30 * DAY);
     }
     fs::create_dir(folder.join("333333333333")).unwrap();
-    // A folder, even with the name of a text.
+    // A folder stays, even if it has the name of a text.
     fs::create_dir(folder.join("444444444444.aside-text")).unwrap();
     let store = Store::open(&folder).unwrap().longest(10).most(10);
     let old = store.put(b"old").unwrap();
@@ -77,7 +77,7 @@ fn a_text_is_not_removed_while_it_is_written() {
     }
     let ids: Vec<String> = entries.into_iter().map(|entry| entry.finish().unwrap()).collect();
     assert!(ids.iter().all(|id| store.get(id).unwrap() == b"0123456789"));
-    // A part that a process left when it ended is removed, but not before an hour has passed.
+    // An incomplete text of a process that has ended is removed, but only after an hour.
     drop(store.begin().unwrap());
     let parts = |store: &Store| {
         store.put(b"").unwrap();
@@ -120,4 +120,44 @@ fn reading_makes_no_folder() {
     fs::write(folder.join("file"), "").unwrap();
     assert!(Store::open_existing(folder.join("file")).is_err());
     assert_eq!(names(&folder), ["file"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn nothing_behind_a_link_is_removed() {
+    let (folder, theirs) = (folder("store-links"), folder("store-theirs"));
+    for name in ["111111111111.aside-text", "222222222222.aside-part"] {
+        fs::write(theirs.join(name), "mine").unwrap();
+        age(&theirs, name, 30 * DAY);
+        std::os::unix::fs::symlink(theirs.join(name), folder.join(name)).unwrap();
+    }
+    let store = Store::open(&folder).unwrap().most(0);
+    store.put(b"new").unwrap();
+    assert_eq!((names(&theirs).len(), names(&folder).len()), (2, 3));
+    assert_eq!(store.texts().unwrap().len(), 1);
+    let link = scratch("store-link");
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(&theirs, &link).unwrap();
+    assert!(Store::open(&link).unwrap_err().to_string().starts_with("a link"));
+}
+
+#[test]
+fn a_text_that_is_added_whole_needs_only_its_own_room() {
+    let folder = folder("store-room");
+    let store = Store::open(&folder).unwrap().most(30);
+    let mut ids = Vec::new();
+    for days in [3, 2, 1] {
+        ids.push(store.put(b"0123456789").unwrap());
+        age(&folder, &format!("{}.aside-text", ids[ids.len() - 1]), days * DAY);
+    }
+    assert_eq!(names(&folder).len(), 3);
+    ids.push(store.put(b"0123456789").unwrap());
+    let texts = store.texts().unwrap();
+    let found: Vec<&str> = texts.iter().map(|text| text.id.as_str()).collect();
+    assert_eq!(found, [&ids[3], &ids[2], &ids[1]]);
+    assert!(texts.iter().all(|text| text.bytes == 10));
+    // Of a text that is longer than all may be, the beginning is kept.
+    let long = store.put(&[b'x'; 40]).unwrap();
+    assert_eq!(store.get(&long).unwrap().len(), 30);
+    assert_eq!(names(&folder).len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Renders hostile templates: time, memory and depth must stay bounded, whatever is in them.
+//! Renders hostile templates: time, memory and depth must stay bounded, whatever the templates contain.
 #![cfg(feature = "templates")]
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 use aside::{ChatTemplate, Dialect};
 
-/// Counts the memory in use at a time, of all threads.
+/// Counts the memory that all threads use, and its peak.
 struct Counting;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -161,7 +161,7 @@ fn hostile() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Templates that are as deep as may be.
+/// Templates with the maximum depth.
 fn deep() -> Vec<(&'static str, String)> {
     let nested = |open: &str, middle: &str, close: &str, count: usize| {
         [open.repeat(count), middle.to_owned(), close.repeat(count)].concat()
@@ -210,7 +210,7 @@ fn deep() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Returns peak memory and time of a call.
+/// Returns the peak memory and the time of a call.
 fn measure<T>(call: impl FnOnce() -> T) -> (T, usize, Duration) {
     let live = LIVE.load(Ordering::Relaxed);
     PEAK.store(live, Ordering::Relaxed);
@@ -220,14 +220,14 @@ fn measure<T>(call: impl FnOnce() -> T) -> (T, usize, Duration) {
     (result, peak, before.elapsed())
 }
 
-/// Turns that can be drafted.
+/// Turns from which a dialect can be drafted.
 const DRAFTED: &str = "{% for m in messages %}<|{{ m.role }}|>{% if m.thinking %}<t>{{ m.thinking }}</t>{% endif %}\
     {{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
 
-/// In addition to reading a template.
+/// The maximum memory of a draft or a rendering, in addition to the template.
 const MOST: usize = 16 << 20;
 
-/// Reads as many templates as the library keeps, always the same ones: earlier results are then gone from the cache.
+/// Reads as many templates as the library's cache has room for, so that earlier results are no longer in the cache.
 fn keep_others() {
     for number in 0..64 {
         let _ = Dialect::find_for_template(&format!("<think></think>{{# {number} #}}"));
@@ -247,7 +247,7 @@ fn hostile_templates_stay_within_bounds() {
             assert!(peak < most, "{name}: {peak} bytes with {} bytes of variables", variables.len());
             assert!(time < Duration::from_secs(20), "{name}: {time:?}");
         }
-        // A draft renders it many times, in all for no longer.
+        // A draft renders the template many times, with the same limit for all of them together.
         let drafted = || Dialect::draft(&ChatTemplate::new(&*template)).is_ok();
         let (result, peak, time) = measure(drafted);
         assert!(!result, "{name}");
@@ -256,7 +256,7 @@ fn hostile_templates_stay_within_bounds() {
         let (_, peak, time) = measure(|| Dialect::draft(&ChatTemplate::new([&template, DRAFTED].concat())).is_ok());
         assert!(peak < MOST + 8 * template.len(), "{name}: {peak} bytes for a draft of turns");
         assert!(time < Duration::from_secs(20), "{name}: {time:?} for a draft of turns");
-        // Reading has bounds too.
+        // Reading a template is bounded too.
         let before = LIVE.load(Ordering::Relaxed) as isize;
         let (_, peak, time) = measure(|| drop(Dialect::find_for_template(&template)));
         keep_others();
@@ -265,7 +265,7 @@ fn hostile_templates_stay_within_bounds() {
         assert!(time < Duration::from_secs(20), "{name}: {time:?}");
         assert_eq!(left, 0, "{name}");
     }
-    // A thread's stack is enough for the deepest of them. Code that is not optimised takes more of it.
+    // A thread's stack must be enough for the deepest templates. Code that is not optimised needs more stack.
     let stack = if cfg!(debug_assertions) { 4 << 20 } else { 1 << 20 };
     for (name, template) in deep() {
         for variables in ["", &format!("{{\"x\": \"{}\"}}", "x".repeat(1 << 20))] {

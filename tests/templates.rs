@@ -1,4 +1,4 @@
-//! Finds dialects by chat templates: those of `tests/templates`, which are built as the families' own are, and hostile
+//! Finds dialects by chat templates: by those of `tests/templates`, which resemble the families' own templates, and by hostile
 //! ones.
 
 use std::{env, hint::black_box};
@@ -14,7 +14,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// File, dialect, and where generation starts.
+/// The file, the dialect, and the start of the answer.
 const FOUND: &[(&str, &str, Start)] = &[
     ("apertus", "apertus", CONTENT),
     ("bare-think", "magistral-2506", CONTENT),
@@ -33,6 +33,7 @@ const FOUND: &[(&str, &str, Start)] = &[
     ("kimi-k3", "kimi-k3", THINKING),
     ("kimi-vl", "kimi-vl", CONTENT),
     ("lfm2.5", "lfm2.5", CONTENT),
+    ("lfm2.5-instruct", "lfm2.5", CONTENT),
     ("minicpm5", "minicpm5", CONTENT),
     ("minimax-m2", "minimax-m2", THINKING),
     ("mistral", "mistral", CONTENT),
@@ -56,7 +57,7 @@ fn templates_find_their_dialect() {
     }
 }
 
-/// Checks dialects that differ in something that the template has, and fit equally well.
+/// Checks dialects that fit equally well, and differ in something that the template has.
 #[test]
 fn what_cannot_be_told_apart_is_a_list() {
     let error = Dialect::find_for_template("{{ '[unused16]◁think▷' }}").unwrap_err();
@@ -65,14 +66,14 @@ fn what_cannot_be_told_apart_is_a_list() {
     assert!(!error.is_out_of_memory());
 }
 
-/// Checks dialects that differ in nothing that the template has: each is right, and the first one that fits is found.
+/// Checks dialects that do not differ in anything that the template has: each is right, and the first one is found.
 #[test]
 fn what_makes_no_difference_is_found() {
     let (found, start) = Dialect::find_for_template("{{ message.content.split('</think>')[-1] }}").unwrap();
     assert_eq!((found.name(), start), ("magistral-2506", CONTENT));
 }
 
-/// Conditions of a branch, and whether it is taken where no variable is given.
+/// Conditions of a branch, and whether the branch is taken without variables.
 const CONDITIONS: &[(&str, bool)] = &[
     ("enable_thinking", false),
     ("not enable_thinking", true),
@@ -121,7 +122,7 @@ fn the_branches_that_count_are_taken_by_default() {
         for (condition, is_taken) in [(*condition, *is_taken), (&*other, !is_taken)] {
             let start = if is_taken { THINKING } else { CONTENT };
             assert_eq!(start_of(&template("", condition)), start, "{condition}");
-            // The same by variables that the template sets.
+            // The same with variables that the template sets.
             let before = format!("{{%- set answer = {condition} -%}}{{%- set ns = namespace(a=answer, b=1) -%}}");
             assert_eq!(start_of(&template(&before, "ns.a")), start, "{condition}");
             let before =
@@ -160,7 +161,7 @@ fn templates_without_thinking_markers_find_nothing() {
         assert!(error.candidates().is_empty(), "{error}");
         assert_eq!(error.to_string(), "the template has the markers of no dialect");
     }
-    // Its calls name the dialect.
+    // The dialect is found by the calls in this template.
     let (found, begins) = Dialect::find_for_template(&read("tools-alone")).unwrap();
     assert_eq!((found.name(), begins), ("qwen3", CONTENT));
 }
@@ -187,7 +188,7 @@ fn every_file_is_in_a_table() {
     }
 }
 
-/// Checks that a template is read to its end, wherever it is cut and whatever it is filled with.
+/// Checks that cut templates, and templates that repeat one piece, are read without a panic.
 #[test]
 fn hostile_templates_do_no_harm() {
     for (file, ..) in FOUND {
@@ -236,13 +237,13 @@ const PIECES: [&str; 31] = [
     "{{ '\\\\'",
 ];
 
-/// Runs the measured code: callgrind counts only in this function, call by call.
+/// Runs the measured code. Callgrind counts only inside this function, and writes a count for each call.
 #[inline(never)]
 fn counted(text: &str) {
     let _ = black_box(Dialect::find_for_template(text));
 }
 
-/// Runs under valgrind, for the test below.
+/// Runs the measured work under valgrind, for the test below.
 #[test]
 #[ignore = "a helper of the tests of this file"]
 fn work() {

@@ -1,8 +1,8 @@
-//! Tries the engine without chance: every sequence of three pieces out of {markers, their proper prefixes, framing, one
-//! letter, newline, a character of two bytes}, of every dialect from every start: whole, at every cut into two, and byte
-//! by byte, against the reference. `ASIDE_EVERY=1` runs all sequences, for hours; without it, those of the most significant
-//! pieces, of a dialect with more than 40 of them only those from its own start, and with more than 100 only those of which the
-//! first is one in three. `ASIDE_DIALECT=NAME` runs one dialect, from every start.
+//! Tests the scanner without random texts: with every sequence of three pieces, which are markers, proper prefixes of markers,
+//! framing, a letter, a newline and a character of two bytes. Each sequence is read in every dialect from every start, whole, at
+//! every cut into two and byte by byte, and compared with the reference. `ASIDE_EVERY=1` runs all sequences, which takes hours.
+//! Without it, only the most significant pieces are used. If a dialect has more than 40 of them, only its own start is tested, and
+//! if it has more than 100, only every third piece begins sequences. `ASIDE_DIALECT=NAME` runs one dialect from every start.
 
 use aside::{Channel, Start, StrayClose};
 use reference::{Event, Stray, What};
@@ -10,10 +10,10 @@ use samples::{CallPieces, Pieces};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use support::Pair;
 
-/// Holds events against those wanted, one by one; text may come in parts.
+/// Compares events with the expected ones, one by one. Text may arrive in parts.
 struct Check<'a> {
     wanted: &'a [Event],
-    /// Bytes of the first wanted event that have come.
+    /// The number of bytes of the first expected event that have arrived.
     had: usize,
     good: bool,
 }
@@ -36,7 +36,7 @@ impl Check<'_> {
                 (self.wanted, self.had) = (rest, 0);
             }
         } else {
-            // The bytes first: they need no copy.
+            // Compares the bytes first, because that needs no copy.
             self.good &= self.had == 0
                 && first.bytes == event.bytes
                 && first.what == support::owned(&event).what
@@ -50,9 +50,9 @@ impl Check<'_> {
 struct Runs<'a> {
     pair: &'a Pair,
     start: &'a str,
-    /// As new after each text's end: one serves for all.
+    /// The scanner of all texts. After each text it is in the state of a new scanner.
     scanner: aside::Scanner,
-    /// The same for a host that has stray closers removed.
+    /// A scanner for a host that lets stray closers be removed.
     dropping: aside::Scanner,
 }
 
@@ -66,7 +66,7 @@ impl Runs<'_> {
         }
         self.scanner.finish(|event| check.see(event)).unwrap();
         if !check.good || !check.wanted.is_empty() {
-            // Once more with a separate scanner, which shows the difference.
+            // Checks the text again with a new scanner, which shows the difference.
             let chunks: Vec<&[u8]> = chunks.collect();
             self.pair.check(Some(self.start), &chunks, wanted);
             panic!("a scanner that was used before fails at {}", support::shown(&chunks));
@@ -94,7 +94,7 @@ impl Runs<'_> {
     }
 }
 
-/// One dialect from one start, all sequences that begin with one piece.
+/// The sequences of a dialect from one start that begin with the same piece.
 struct Job<'a> {
     pair: &'a Pair,
     start: &'a str,
@@ -122,18 +122,19 @@ impl Job<'_> {
     }
 }
 
-/// With more pieces, other starts are left to longer runs.
+/// With more pieces, other starts are only tested in longer runs.
 const MANY: usize = 40;
 
-/// With more than these, only every third piece begins sequences, and all pieces continue them: those of `any` take minutes.
+/// With more pieces, only every third piece begins sequences, and all pieces continue them, because the sequences of `any` would
+/// take minutes.
 const MOST: usize = 100;
 
 #[test]
 fn three_pieces_at_every_cut() {
     let every = std::env::var_os("ASIDE_EVERY").is_some();
     let only = std::env::var("ASIDE_DIALECT").ok();
-    // Whole calls are long pieces, which take minutes: of dialects with tables, only the one that was asked for. Below are
-    // their sequences of shorter pieces.
+    // Whole calls are long pieces, which take minutes, so a dialect with tables is only tested here if `ASIDE_DIALECT` names it.
+    // The test below uses shorter pieces of calls.
     let is_wanted = |pair: &Pair| match &only {
         Some(name) => *name == pair.reference.name,
         None => !pair.has_calls(),
@@ -178,7 +179,7 @@ fn three_pieces_of_a_call_at_every_cut() {
     let every = std::env::var_os("ASIDE_EVERY").is_some();
     let only = std::env::var("ASIDE_DIALECT").ok();
     let is_wanted = |pair: &Pair| pair.has_calls() && only.as_ref().is_none_or(|name| *name == pair.reference.name);
-    // All built-in dialects would take minutes, and share most of their tables.
+    // Built-in dialects are left out: they would take minutes, and share most of their tables.
     let is_own = |pair: &Pair| every || only.is_some() || aside::Dialect::find(&pair.reference.name).is_err();
     let pairs: Vec<Pair> = Pair::all().into_iter().filter(|pair| is_wanted(pair) && is_own(pair)).collect();
     let mut jobs = Vec::new();

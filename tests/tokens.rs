@@ -1,4 +1,4 @@
-//! Token ids: whatever the tokens are, the result after each is the scanner's result for their text.
+//! Tests token ids: for all tokens, the result after each of them must be the scanner's result for their text.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use aside::{Cause, Channel, Kind, Role, Scanner, ScannerOptions, Start, TokenSta
 use samples::Random;
 use support::Pair;
 
-/// Returns a token for each byte, and each of these texts after them.
+/// Returns a vocabulary with a token for each byte, and then a token for each of these texts.
 fn vocabulary(texts: &[&[u8]]) -> Arc<Vocabulary> {
     let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
     let texts = texts.iter().map(|text| text.to_vec());
     Arc::new(Vocabulary::new(bytes.chain(texts).map(|text| (text, false))).without_special())
 }
 
-/// The facts that the events of a text show: whether thinking is open, and whether the last one was closed before the text's end.
+/// The state of the thinking after the events of a text: whether thinking is open, and whether the last thinking was closed before
+/// the text's end.
 #[derive(Default)]
 struct Thinking {
     is_open: bool,
@@ -50,17 +51,17 @@ fn check(pair: &Pair, start: &str, text: &[u8], random: &mut Random) {
                 _ => {}
             })
             .unwrap();
-        // Cuts do not show.
+        // The lengths of the tokens must not matter.
         let has_ended = large.has_ended_thinking();
         assert_eq!(has_ended, small.has_ended_thinking(), "{}", about());
         assert_eq!(proposed.is_some(), has_ended, "{}", about());
-        // The text says so.
+        // The result must agree with the events of the text.
         assert!(!thinking.is_open || !has_ended, "{}", about());
         assert!(!thinking.is_closed || has_ended, "{}", about());
         for channel in Channel::ALL {
             assert_eq!(small.count(channel), scanner.counts(channel).bytes, "{} {channel}", about());
         }
-        // The channels of the prefix as an answer are those of its text.
+        // The channels of the tokens so far must be those of their text.
         let ids: Vec<u32> = (256..=256 + number as u32).collect();
         let spans = pair.library.spans(&text[..at], Some(start)).unwrap();
         let channels = state().channels(&ids).unwrap();
@@ -71,7 +72,7 @@ fn check(pair: &Pair, start: &str, text: &[u8], random: &mut Random) {
             begin += token.len();
         }
         assert_eq!(channels.len(), ids.len(), "{}", about());
-        // A token is content if its first byte is.
+        // A token is content if its first byte is content.
         let content = small.content_ids().count();
         let mut end = at;
         let large_content = tokens[..=number].iter().rev().take_while(|token| {

@@ -1,7 +1,5 @@
-//! The description of a dialect's calls for a server that makes a model write them by a grammar: a call that is put together of these
-//! texts is read as that call, in every table of every built-in dialect.
-
-use std::sync::Arc;
+//! Tests the texts that a server needs to make a model write a dialect's calls by a grammar: a call that is made of these texts
+//! must be read as that call, in every table of every built-in dialect.
 
 use aside::call_writer::{CallWriter, Options, Tools};
 use aside::{Dialect, Scanner, ScannerOptions, Start, ToolArguments, ToolTrigger};
@@ -9,7 +7,7 @@ use aside::{Dialect, Scanner, ScannerOptions, Start, ToolArguments, ToolTrigger}
 const TOOLS: &str =
     r#"[{"name": "get_time", "parameters": {"properties": {"city": {"type": "string"}, "n": {"type": "integer"}}}}]"#;
 
-/// Returns the arguments as the grammar of a server has them written.
+/// Returns the arguments in the form that a server's grammar allows.
 fn arguments(one: &ToolTrigger) -> String {
     let ToolTrigger { key_begin, key_end, value_begin, value_end, .. } = one;
     let tagged = |key: &str, value: &str| format!("{key_begin}{key}{key_end}{value_begin}{value}{value_end}");
@@ -27,7 +25,7 @@ fn arguments(one: &ToolTrigger) -> String {
 }
 
 fn read(dialect: &Dialect, start: Start, text: &str) -> Vec<(String, String, bool)> {
-    let options = Options::new().tools(Arc::new(Tools::read(TOOLS).unwrap()));
+    let options = Options::new().tools(Tools::read(TOOLS).unwrap());
     let mut writer = CallWriter::new(dialect, options);
     let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(true)).unwrap();
     let mut calls: Vec<(String, String, bool)> = Vec::new();

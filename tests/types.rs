@@ -1,5 +1,4 @@
-//! The promises of the public types to a host that stores them, sends them to threads and shows them. They hold if this
-//! compiles.
+//! Checks that a host can store the public types, send them to threads and print them. The checks pass if this file compiles.
 
 use std::error::Error as StdError;
 use std::fmt::{Debug, Display};

@@ -1,6 +1,5 @@
-//! Runs the vectors, which other implementations can run too: every `*.jsonl` of the folder that `ASIDE_VECTORS` names,
-//! else of `tests/vectors/` and, where present, of the folder next to the project that its users share.
-//! `tests/vectors/README.md` describes a case.
+//! Runs the vectors, which other implementations can run too: every `*.jsonl` in the folder that `ASIDE_VECTORS` names, or else in
+//! `tests/vectors/` and in the shared folder next to the project, if it exists. `tests/vectors/README.md` describes a case.
 
 use base64::Engine;
 use reference::Event;
@@ -97,7 +96,7 @@ impl Case {
     }
 }
 
-/// The members of a vector about a whole thought.
+/// A whole thought, with the members that a vector describes.
 #[derive(Debug)]
 struct Said {
     text: Vec<u8>,
@@ -170,8 +169,8 @@ fn check(pairs: &mut HashMap<String, Pair>, random: &mut Random, line: &str) -> 
     Ok(())
 }
 
-/// Returns a key that nothing reads, which in the project's own vectors is a mistake; others may have more than is checked
-/// here.
+/// Returns a key that this program does not know. In the project's own vectors, that is a mistake, but other vectors may have more
+/// keys.
 fn unknown_key(line: &str) -> Option<String> {
     let fields: Map<String, Value> = serde_json::from_str(line).unwrap_or_default();
     fields.keys().map(String::clone).find(|key| {
@@ -242,7 +241,7 @@ fn the_shared_ones_where_present() {
     }
 }
 
-// A runner that passes where it should fail proves nothing.
+// The tests below check that this program fails if it should.
 
 #[test]
 #[should_panic(expected = "there is no vector file in it")]

@@ -1,6 +1,6 @@
-//! Mixes all the ways to feed that C has over one stream: callbacks that stop, arrays of a few events, text alone, tokens,
-//! chunks that pass without a call, and clones in between. The events must be those of the whole text, and the results between
-//! the calls must fit.
+//! Mixes all of C's functions for feeding in one stream: callbacks that stop, arrays of a few events, plain text, tokens, chunks
+//! that are skipped without a call, and clones in between. The events must be those of the whole text, and the scanner's results
+//! between the calls must agree with them.
 
 use aside::{Budget, BudgetScope, BudgetUnit, Channel, Scanner};
 use reference::{Part, Stray, What};
@@ -8,7 +8,7 @@ use samples::{Random, Texts};
 use std::ffi::c_void;
 use support::{Pair, c::*};
 
-/// The events that a callback receives, and after how many it stops.
+/// The events that a callback receives, and the number after which it stops.
 struct Heard {
     events: Vec<reference::Event>,
     patience: usize,
@@ -50,19 +50,19 @@ unsafe extern "C" fn hear(user: *mut c_void, record: *const Event, bytes: *const
     i32::from(heard.patience == 0)
 }
 
-/// A scanner of C's in the middle of a stream.
+/// A C scanner in the middle of a stream.
 struct Stream<'a> {
     handle: Handle,
     text: &'a [u8],
-    /// How much of the text is fed.
+    /// How many bytes of the text are fed.
     at: usize,
-    /// How much of it has passed without a call.
+    /// How many of these bytes were passed over without a call.
     passed: usize,
     heard: Heard,
 }
 
 impl<'a> Stream<'a> {
-    /// Makes a stream; `options` have no start.
+    /// Makes a stream. `start` replaces the start in `options`.
     fn new(dialect: Handle, start: &str, options: ScannerOptions, text: &'a [u8]) -> Stream<'a> {
         let starts = ["content", "thinking", "narration", "tool", "header"];
         let start = 1 + starts.iter().position(|name| *name == start).unwrap() as u32;
@@ -83,7 +83,7 @@ impl<'a> Stream<'a> {
         unsafe { aside_scanner_free(self.handle) };
     }
 
-    /// Feeds some of the text in some way.
+    /// Feeds a part of the text with a random function.
     fn feed(&mut self, random: &mut Random, most: usize, has_tokens: bool) {
         let chunk = self.chunk(random, most);
         self.feed_chunk(random, &chunk, most, has_tokens);
@@ -108,7 +108,7 @@ impl<'a> Stream<'a> {
             }
             2 => unsafe { aside_scanner_feed(self.handle, buf, len, Some(hear), user) },
             _ => {
-                // Where each byte may begin a special marker, they say nothing.
+                // Each byte is a special token, so the tokens have no effect on markers.
                 let tokens: Vec<Token> = (0..len).map(|_| Token { len: 1, special: 1 }).collect();
                 unsafe { aside_scanner_feed_tokens(self.handle, buf, len, tokens.as_ptr(), len, Some(hear), user) }
             }
@@ -128,8 +128,8 @@ impl<'a> Stream<'a> {
         self.heard.hear(&Event { kind: KIND_TEXT, channel, offset, len, ..Event::default() }, text);
     }
 
-    /// Acts as a host to which a call is expensive: chunks of quiet bytes pass, plain text between them is fed, and before
-    /// anything else the scanner skips the passed bytes.
+    /// Acts as a host for which a call is expensive: it passes over chunks of quiet bytes without a call, feeds plain text between
+    /// them, and before any other call lets the scanner skip the passed bytes.
     fn pass(&mut self, random: &mut Random, most: usize) {
         let (mut quiet, mut passed) = ([0; 4], Vec::new());
         let mut all = 0;
@@ -181,7 +181,7 @@ impl<'a> Stream<'a> {
         self.at += fed.consumed;
     }
 
-    /// Compares the scanner's answers between two calls with the events so far.
+    /// Compares the scanner's state between two calls with the events so far.
     fn check(&self) {
         let heard: usize = self.heard.events.iter().map(|event| event.bytes.len()).sum();
         unsafe {
@@ -200,7 +200,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Checks that no event of text ends within a character, as far as the whole text consists of whole characters.
+/// Checks that no text event ends inside a character, if the whole text is valid UTF-8.
 fn check_characters(text: &[u8], events: &[reference::Event]) {
     if std::str::from_utf8(text).is_ok() {
         let cut = events.iter().find(|event| event.what == What::Text && std::str::from_utf8(&event.bytes).is_err());
@@ -208,7 +208,7 @@ fn check_characters(text: &[u8], events: &[reference::Event]) {
     }
 }
 
-/// Returns a text that is nearly always on the brink of a marker.
+/// Returns a text that nearly always looks like the beginning of a marker.
 fn brink(texts: &Texts, random: &mut Random) -> Vec<u8> {
     const PIECES: &[&[u8]] = &[
         b"a",
@@ -305,8 +305,8 @@ fn all_ways_to_feed_give_the_same_events() {
                     (None, None) => (reference::read(&pair.reference, &text, Some(start)), ScannerOptions::default()),
                 };
                 let mut stream = Stream::new(dialect, start, options, &text);
-                // A closer that is a special token counts inside the strings of calls too: there tokens say something.
-                // So does a tag of which the text only speaks.
+                // Tokens are left out if they would matter: a special closer also counts inside the strings of calls, and a special
+                // tag counts even if the text seems only to mention it.
                 let is_spoken_of = pair.reference.guard.iter().any(|guard| guard == "inline");
                 let has_tokens = !pair.has_calls() && !is_spoken_of && random.one_in(4);
                 while stream.at < text.len() {
@@ -332,7 +332,7 @@ fn all_ways_to_feed_give_the_same_events() {
     assert!(passed > 10_000, "{passed} bytes passed without a call");
 }
 
-/// Chunks as long as the bytes that are examined together, with one byte that may matter somewhere in them.
+/// Feeds chunks around the lengths that are examined at once, with one significant byte at each place.
 #[test]
 fn a_byte_counts_at_each_place_of_a_chunk_of_each_size() {
     const SIZES: [usize; 18] = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 33, 64, 65, 255, 256, 257];
@@ -379,7 +379,8 @@ struct Piece {
     tokens: Option<Vec<Token>>,
 }
 
-/// Cuts a text into chunks, most of them with tokens, which are cut anywhere too. Returns them, and where each token begins.
+/// Cuts a text into chunks, most of them with tokens, which are cut at random too. Returns the chunks, and the beginning of each
+/// token.
 fn pieces(text: &[u8], most: usize, random: &mut Random) -> (Vec<Piece>, Vec<usize>) {
     let (mut pieces, mut starts, mut at) = (Vec::new(), Vec::new(), 0);
     let has_plain = random.one_in(3);
@@ -405,7 +406,7 @@ fn pieces(text: &[u8], most: usize, random: &mut Random) -> (Vec<Piece>, Vec<usi
     (pieces, starts)
 }
 
-/// Returns the tokens that are not wholly done after `consumed` bytes, the first of them with the length that is left.
+/// Returns the tokens that are not completely consumed after `consumed` bytes. The first one has only its remaining length.
 fn left_of(tokens: &[Token], mut consumed: usize) -> Vec<Token> {
     let mut left = tokens.to_vec();
     while let Some(first) = left.first_mut() {
@@ -420,10 +421,10 @@ fn left_of(tokens: &[Token], mut consumed: usize) -> Vec<Token> {
     left
 }
 
-/// Holds the tokens of each event against where the tokens begin, whatever the chunks.
+/// Compares the tokens of each event with the beginnings of the tokens in the text.
 struct Tokens<'a> {
     starts: &'a [usize],
-    /// How many bytes the events had.
+    /// The number of bytes in the events so far.
     at: usize,
     patience: usize,
     about: &'a str,
@@ -449,7 +450,7 @@ unsafe extern "C" fn hear_tokens(user: *mut c_void, record: *const Event, _: *co
     i32::from(heard.patience == 0)
 }
 
-/// Feeds by the Rust functions, and stops after some of the events.
+/// Feeds with the Rust functions, and stops after some of the events.
 fn feed_rust(scanner: &mut Scanner, text: &[u8], pieces: &[Piece], heard: &mut Tokens<'_>, random: &mut Random) {
     let mut at = 0;
     for piece in pieces {
@@ -503,12 +504,12 @@ fn feed_rust(scanner: &mut Scanner, text: &[u8], pieces: &[Piece], heard: &mut T
     scanner.finish(|event| heard.hear(event.bytes.len() as u64, event.first_token, event.tokens)).unwrap();
 }
 
-/// Feeds by the functions of C: with a callback that stops, into an array of a few events, or in both ways.
+/// Feeds with the C functions: with a callback that stops, into an array of a few events, or in both ways.
 fn feed_c(scanner: Handle, text: &[u8], pieces: &[Piece], heard: &mut Tokens<'_>, ways: usize, random: &mut Random) {
     let mut records = vec![Event::default(); 1 + random.below(4)];
     let mut array = EventArray::new(&mut records);
     let mut at = 0;
-    // Returns the status, and how many bytes are done.
+    // Returns the status and the number of consumed bytes.
     let mut feed = |chunk: Option<&[u8]>, tokens: Option<&[Token]>, heard: &mut Tokens<'_>, random: &mut Random| {
         let (buf, len) = chunk.map_or((std::ptr::null(), 0), |chunk| (chunk.as_ptr(), chunk.len()));
         let is_called = [true, false, random.one_in(2)][ways];
@@ -552,7 +553,8 @@ fn feed_c(scanner: Handle, text: &[u8], pieces: &[Piece], heard: &mut Tokens<'_>
     while feed(None, None, heard, random).0 != OK {}
 }
 
-/// Checks that each event says how many tokens begin before it and in it: the same for every way to feed, to cut and to stop.
+/// Checks that each event has the number of tokens that begin before it and in it, which must be the same for every way to feed, to
+/// cut and to stop.
 #[test]
 fn every_token_begins_in_one_event() {
     let mut random = Random::announced("every_token_begins_in_one_event");
@@ -610,7 +612,7 @@ fn every_token_begins_in_one_event() {
     assert!(seen > 10_000, "{seen} tokens");
 }
 
-/// Checks that the tokens of a stream that was fed without any are none, and those of a new stream begin at 0.
+/// Checks that a stream without tokens counts none, and that a new stream counts from 0.
 #[test]
 fn each_stream_counts_its_own_tokens() {
     let mut scanner = Scanner::new(&aside::Dialect::find("qwen3").unwrap());

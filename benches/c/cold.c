@@ -1,5 +1,5 @@
-/* A process from its start to its first event, so that a cold start can be counted and timed whole: the costs of a
- * short-lived program, such as a hook or a command in a pipe.
+/* Runs from the start of the process to the first event, so that a whole cold start can be measured: the cost of a short-lived
+ * program, such as a hook or a command in a pipe.
  *
  *     cold DIALECT      finds the dialect, makes a scanner, feeds it, and ends inside the first event
  *     cold none         ends at once: what the process and its libraries cost alone */
@@ -26,6 +26,6 @@ int main(int argc, char **argv)
         _exit(0);
     scanner = aside_scanner_new(aside_dialect_find(argv[1], strlen(argv[1])), NULL);
     aside_scanner_feed(scanner, chunk, strlen(chunk), end, NULL);
-    /* Without an event something is wrong. */
+    /* The program fails if no event arrives. */
     return 1;
 }

@@ -1,6 +1,6 @@
-/* Functions that do nothing, with the arguments of those that feed: the cost of a call through a shared library. And two that
- * hand over an event of the whole chunk, and read neither it nor their arguments: the rest is the scanner's. For
- * the benches alone; libaside has none of them. */
+/* Functions that do nothing, with the arguments of libaside's feeding functions, to measure the cost of a call into a shared
+ * library. Two more report an event of the whole chunk without reading it; further costs are the scanner's. These functions are
+ * only for the benches. */
 #ifndef ASIDE_BENCHES_EMPTY_H
 #define ASIDE_BENCHES_EMPTY_H
 
@@ -13,7 +13,7 @@ int32_t empty_feed_into(aside_scanner *scanner, const char *buf, size_t len, asi
 int32_t event_feed(aside_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user);
 int32_t event_feed_into(aside_scanner *scanner, const char *buf, size_t len, aside_event_array *array);
 
-/* A scanner of `minimal.c`. All zero: at the start of a stream. */
+/* The scanner of `minimal.c`. If all fields are 0, it is at the start of a stream. */
 typedef struct {
     uint64_t offset;
     uint32_t state;

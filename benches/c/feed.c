@@ -1,11 +1,11 @@
 /* Feeds a workload through libaside.so, with a callback and with an array of events, and through functions of another shared
- * library: those that do nothing, or nothing but an event, and a minimal scanner.
+ * library: functions that do nothing or only report an event, and a minimal scanner.
  *
  *     feed times DIALECT WORKLOAD FILE      ns per byte and per feed, a line for each way
  *     feed WAY DIALECT FILE                 one of `ways` once, for callgrind, which counts inside `counted`; prints how
  *                                           many feeds that was
  *
- * `figures write` makes FILE. The shortest of several rounds counts, and the ways take turns. */
+ * `figures write` makes FILE. The shortest time of several rounds counts, and the functions are measured alternately. */
 #define _POSIX_C_SOURCE 199309L
 #include "empty.h"
 

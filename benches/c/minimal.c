@@ -1,6 +1,6 @@
-/* The least that a scanner can cost: written by hand for one pair of markers, `<think>` and `</think>`, with the events and the
- * promises of libaside's (bytes that may still become a marker are held back, no event cuts a character), and without anything
- * else: no dialects, tokens, budgets, counts, stops or errors. BENCHMARKS.md shows its figures as a limit of libaside's. */
+/* A scanner with minimal cost, written by hand for one pair of markers, `<think>` and `</think>`. Like libaside's scanner, it
+ * reports events, holds bytes back that may still become a marker, and never cuts a character in an event. It has no dialects,
+ * tokens, budgets, counts, stops or errors. BENCHMARKS.md shows its figures as a limit for libaside's. */
 #include "empty.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static int32_t tell(minimal_scanner *scanner, uint32_t kind, size_t len, const c
 
 static int is_blank(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
-/* How many bytes at the end are a character whose end has not come. */
+/* Returns how many bytes at the end belong to a character that is not complete yet. */
 static size_t cut(const char *buf, size_t len)
 {
     for (size_t back = 1; back <= len && back <= 3; back++) {
@@ -37,7 +37,7 @@ static size_t cut(const char *buf, size_t len)
     return 0;
 }
 
-/* Where the first `<` is, or `len`. */
+/* Returns the index of the first `<`, or `len`. */
 static size_t find_opener(const char *buf, size_t len)
 {
     if (len >= SHORT_CHUNK) {
@@ -50,7 +50,7 @@ static size_t find_opener(const char *buf, size_t len)
     return len;
 }
 
-/* All that is rare: a marker, a part of one, a cut character, the lead. */
+/* Handles the rare cases: a marker, a part of a marker, a cut character, blanks at the start. */
 static int32_t feed_slowly(minimal_scanner *scanner, const char *buf, size_t len, aside_event_fn callback, void *user)
 {
     size_t from = 0;

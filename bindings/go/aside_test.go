@@ -50,8 +50,8 @@ func record(event aside.Event) recorded {
 	return r
 }
 
-// recorder keeps events and joins text that chunks or pauses have cut, so that two runs can be compared. It checks by
-// itself that no byte and no token is lost, repeated or moved.
+// recorder keeps events and joins text that chunks or pauses have cut, so that two runs can be compared. It also checks that no
+// byte and no token is lost, repeated or moved.
 type recorder struct {
 	t      testing.TB
 	events []recorded
@@ -103,14 +103,14 @@ func (r *recorder) text(channel aside.Channel) []byte {
 		case aside.KindText:
 			texts[e.Channel] = append(texts[e.Channel], e.Text...)
 		case aside.KindReclassify:
-			// All content so far was thinking. No span came before, so these are the only bytes.
+			// All content so far was thinking. There was no span before, so these are the only bytes.
 			texts[aside.ChannelThinking], texts[aside.ChannelContent] = texts[aside.ChannelContent], nil
 		}
 	}
 	return texts[channel]
 }
 
-// scan feeds chunks, finishes, and checks that every byte was taken.
+// scan feeds chunks, finishes, and checks that every byte was consumed.
 func scan(t testing.TB, scanner *aside.Scanner, chunks ...[]byte) *recorder {
 	t.Helper()
 	r := &recorder{t: t}

@@ -10,8 +10,8 @@ import (
 	"aside.example/bindings/go/internal/empty"
 )
 
-// chunks returns those of the file that ASIDE_WORKLOAD names, which scripts/benchmarks writes. Without it they are the deltas
-// of a server: a long answer that begins with thinking, four bytes each.
+// chunks returns the chunks in the file that ASIDE_WORKLOAD names, which scripts/benchmarks writes. Without that variable, they are
+// deltas of four bytes of a long answer that begins with thinking.
 func chunks(b *testing.B) (chunks [][]byte) {
 	path := os.Getenv("ASIDE_WORKLOAD")
 	if path == "" {

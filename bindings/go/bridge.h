@@ -1,5 +1,6 @@
-/* One crossing from Go does here what would otherwise take several. Its state is in C's memory, so that the chunk is the only
- * Go memory passed to a call and cgo has no pointers to check. Nothing here may keep the chunk or call back into Go. */
+/* Combines work that would otherwise need several crossings from Go into one. Its state is in C's memory, so that the chunk is the
+ * only Go memory passed to a call and cgo has no pointers to check. No function of this file may keep the chunk or call back into
+ * Go. */
 #ifndef ASIDE_GO_BRIDGE_H
 #define ASIDE_GO_BRIDGE_H
 
@@ -17,10 +18,10 @@ typedef struct aside_go {
     aside_scanner *scanner;
     uint64_t offset; /* of the next byte to be fed */
     /* The bytes that Go need not feed: a chunk of these bytes only is text of that channel. The set is empty if every chunk
-     * must be fed. passed counts the bytes that the scanner does not know of yet. */
+     * must be fed. passed counts the skipped bytes that were not yet reported to the scanner. */
     uint64_t quiet[4];
     uint64_t passed;
-    uint8_t last; /* the last one of those */
+    uint8_t last; /* the last of those bytes */
     uint32_t channel;
     size_t holds; /* bytes held back */
     aside_event_array array;
@@ -46,8 +47,8 @@ static inline void aside_go_look(aside_go *go)
         go->channel = (uint32_t)channel;
 }
 
-/* Skips the bytes that have passed, and returns the scanner. Every call must begin with this, except those that
- * aside_scanner_skip() names. */
+/* Tells the scanner to skip the bytes that Go did not feed, and returns the scanner. Every call must begin with this, except those
+ * that aside_scanner_skip() lists. */
 static inline aside_scanner *aside_go_synced(aside_go *go)
 {
     if (go->passed > 0)
@@ -64,12 +65,12 @@ static inline void aside_go_note(aside_go *go)
     go->holds = aside_scanner_held(go->scanner);
 }
 
-/* Takes ownership of a new scanner. NULL means that making it has failed. */
+/* Takes ownership of a new scanner. NULL means that the scanner could not be made. */
 static inline aside_status aside_go_own(aside_scanner *scanner, aside_go **out)
 {
     aside_go *go;
 
-    ASIDE_VERSION_SYMBOL(); /* does not link with a library older than the header */
+    ASIDE_VERSION_SYMBOL(); /* with a library older than the header, this does not link */
     if (scanner == NULL)
         return aside_last_status();
     go = calloc(1, sizeof *go);
@@ -102,7 +103,8 @@ static inline aside_status aside_go_clone(aside_go *go, aside_go **out)
     return status;
 }
 
-/* Copies the message of a failure. It belongs to the thread, and the goroutine may be on another one by the next crossing. */
+/* Copies the message of a failure. The message belongs to the thread, and the goroutine may be on a different thread at the next
+ * crossing. */
 static inline aside_status aside_go_settle(char message[ASIDE_GO_MESSAGE], aside_status status)
 {
     if (status < 0)
@@ -112,7 +114,7 @@ static inline aside_status aside_go_settle(char message[ASIDE_GO_MESSAGE], aside
 
 static inline aside_status aside_go_fed(aside_go *go, aside_status status)
 {
-    aside_go_settle(go->message, status); /* before another call can replace the message */
+    aside_go_settle(go->message, status); /* before a further call can replace the message */
     aside_go_note(go);
     return status;
 }
@@ -182,30 +184,31 @@ static inline aside_status aside_go_reset(aside_go *go)
     return aside_go_fed(go, aside_scanner_reset(aside_go_synced(go)));
 }
 
-/* The state of a call writer. */
-typedef struct aside_go_calls {
-    aside_call_writer *writer;
-    aside_event event; /* the one to be fed, without its bytes */
-    aside_call_delta delta;
+/* The state of an answer. */
+typedef struct aside_go_answer {
+    aside_answer *answer;
+    const aside_part *parts; /* of the last call */
+    size_t count;
+    size_t holds; /* bytes held back */
     char message[ASIDE_GO_MESSAGE];
-} aside_go_calls;
+} aside_go_answer;
 
-static inline void aside_go_calls_free(aside_go_calls *go)
+static inline void aside_go_answer_free(aside_go_answer *go)
 {
-    aside_call_writer_free(go->writer);
+    aside_answer_free(go->answer);
     free(go);
 }
 
-static inline aside_status aside_go_calls_new(const aside_dialect *dialect, const aside_call_writer_options *options,
-                                              aside_go_calls **out)
+static inline aside_status aside_go_answer_new(const aside_dialect *dialect, const aside_answer_options *options,
+                                               aside_go_answer **out)
 {
-    aside_go_calls *go = calloc(1, sizeof *go);
+    aside_go_answer *go = calloc(1, sizeof *go);
 
     ASIDE_VERSION_SYMBOL();
     if (go == NULL)
         return ASIDE_ERROR_MEMORY;
-    go->writer = aside_call_writer_new(dialect, options);
-    if (go->writer == NULL) {
+    go->answer = aside_answer_new(dialect, options);
+    if (go->answer == NULL) {
         free(go);
         return aside_last_status();
     }
@@ -213,15 +216,60 @@ static inline aside_status aside_go_calls_new(const aside_dialect *dialect, cons
     return ASIDE_OK;
 }
 
-static inline aside_status aside_go_calls_feed(aside_go_calls *go, const char *bytes)
+static inline aside_status aside_go_answer_read(aside_go_answer *go, aside_status status)
 {
-    go->delta.size = sizeof go->delta;
-    return aside_go_settle(go->message, aside_call_writer_feed(go->writer, &go->event, sizeof go->event, bytes, &go->delta));
+    aside_go_settle(go->message, status); /* before a further call can replace the message */
+    go->holds = aside_answer_held(go->answer);
+    return status;
 }
 
-static inline aside_status aside_go_calls_reset(aside_go_calls *go)
+static inline aside_status aside_go_answer_feed(aside_go_answer *go, const char *buf, size_t len)
 {
-    return aside_go_settle(go->message, aside_call_writer_reset(go->writer));
+    return aside_go_answer_read(go, aside_answer_feed(go->answer, buf, len, &go->parts, &go->count));
+}
+
+static inline aside_status aside_go_answer_feed_tokens(aside_go_answer *go, const char *buf, size_t len,
+                                                       const aside_token *tokens, size_t token_count)
+{
+    return aside_go_answer_read(go,
+                                aside_answer_feed_tokens(go->answer, buf, len, tokens, token_count, &go->parts, &go->count));
+}
+
+static inline aside_status aside_go_answer_flush(aside_go_answer *go)
+{
+    return aside_go_answer_read(go, aside_answer_flush(go->answer, &go->parts, &go->count));
+}
+
+static inline aside_status aside_go_answer_force_close(aside_go_answer *go)
+{
+    return aside_go_answer_read(go, aside_answer_force_close(go->answer, &go->parts, &go->count));
+}
+
+static inline aside_status aside_go_answer_finish(aside_go_answer *go, uint32_t reason)
+{
+    return aside_go_answer_read(go, aside_answer_finish(go->answer, reason, &go->parts, &go->count));
+}
+
+static inline aside_status aside_go_answer_reset(aside_go_answer *go)
+{
+    return aside_go_settle(go->message, aside_answer_reset(go->answer));
+}
+
+static inline aside_status aside_go_answer_counts(aside_go_answer *go, uint32_t channel, aside_counts *counts)
+{
+    counts->size = sizeof *counts;
+    return aside_go_settle(go->message, aside_answer_counts(go->answer, channel, counts));
+}
+
+static inline aside_status aside_go_answer_use_tools(aside_go_answer *go, const char *tools, size_t len)
+{
+    return aside_go_settle(go->message, aside_answer_use_tools(go->answer, tools, len));
+}
+
+static inline aside_status aside_go_answer_start_from_prompt(aside_go_answer *go, const char *tail, size_t len,
+                                                             uint32_t *start)
+{
+    return aside_go_settle(go->message, aside_answer_start_from_prompt(go->answer, tail, len, start));
 }
 
 /* The state of a rewriter. */
@@ -291,7 +339,7 @@ static inline aside_status aside_go_rewriter_start_from_prompt(aside_go_rewriter
     return aside_go_settle(go->message, aside_rewriter_start_from_prompt(go->rewriter, tail, len, start));
 }
 
-/* Checks a range. The slice itself would be a pointer into Go's memory, so Go makes it. */
+/* Checks a range. Go makes the slice itself, because the slice would be a pointer into Go's memory. */
 static inline aside_status aside_go_slice(const aside_compressed *compressed, size_t part, const char *original,
                                           size_t original_len, uint64_t start, uint64_t len)
 {
@@ -300,7 +348,7 @@ static inline aside_status aside_go_slice(const aside_compressed *compressed, si
     return aside_compressed_slice(compressed, part, original, original_len, start, len, &slice);
 }
 
-/* Filters and caches of the host, and the call that a thread is inside of: compress.c. */
+/* Filters and caches of the host, and the call that a thread is inside; see compress.c. */
 uintptr_t aside_go_inside(uintptr_t call);
 aside_compressor *aside_go_compressor_new(const aside_registry *registry, aside_compressor_options options, uintptr_t count);
 aside_status aside_go_add_filter(aside_registry *registry, aside_bytes id, const aside_bytes *tool_ids, size_t count,

@@ -28,7 +28,7 @@ func together(work ...func()) {
 	wait.Wait()
 }
 
-// may fails the test for an error that the call may not return.
+// may fails the test if a call returns an error other than the allowed ones.
 func may(t *testing.T, err error, allowed ...error) {
 	t.Helper()
 	if err == nil {
@@ -94,7 +94,7 @@ func TestOneScannerOfManyGoroutines(t *testing.T) {
 		t.Fatal("left busy:", err)
 	}
 
-	// Everything that was admitted is there.
+	// Everything that was admitted has been read.
 	let := make(chan int, 1000)
 	together(func() {
 		if n, err := scanner.Feed([]byte("abc "), yield); err == nil {
@@ -111,7 +111,7 @@ func TestOneScannerOfManyGoroutines(t *testing.T) {
 		t.Error(fed, got, scanner.Offset())
 	}
 
-	// Close is such a call too.
+	// Close is also refused or has its whole effect.
 	together(
 		func() {
 			_, err := scanner.Feed([]byte("<think>a</think>"), func(aside.Event) bool { return true })
@@ -285,7 +285,7 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	feed := func(s *aside.Scanner) error { return s.Reset() }
-	write := func(w *aside.CallWriter) error { return w.Reset() }
+	read := func(a *aside.Answer) error { return a.Reset() }
 	rewrite := func(w *aside.Rewriter) error { return w.Reset() }
 	split := func(sp *aside.Splitter) error { _, err := sp.Write([]byte("a")); return err }
 	strip := func(d *aside.Dialect) error { _, err := aside.Strip(d, "a"); return err }
@@ -296,14 +296,14 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 		text   string
 	}{
 		{feed(nil), aside.ErrNull, none},
-		{write(nil), aside.ErrNull, none},
+		{read(nil), aside.ErrNull, none},
 		{rewrite(nil), aside.ErrNull, none},
 		{(*aside.Scanner)(nil).Close(), aside.ErrNull, none},
 		{split(nil), aside.ErrNull, none},
 		{(*aside.Splitter)(nil).Close(), aside.ErrNull, none},
 		{(*aside.Dialect)(nil).Close(), aside.ErrNull, "aside: the dialect is nil"},
 		{feed(&aside.Scanner{}), aside.ErrNull, zero},
-		{write(&aside.CallWriter{}), aside.ErrNull, zero},
+		{read(&aside.Answer{}), aside.ErrNull, zero},
 		{rewrite(&aside.Rewriter{}), aside.ErrNull, zero},
 		{split(&aside.Splitter{}), aside.ErrNull, zero},
 		{new(aside.Splitter).Close(), aside.ErrNull, zero},
@@ -329,7 +329,7 @@ func TestObjectsThatAreNotThere(t *testing.T) {
 			t.Errorf("%p is a dialect", d)
 		}
 	}
-	if err := errors.Join(new(aside.Dialect).Close(), new(aside.Scanner).Close(), new(aside.CallWriter).Close(), new(aside.Rewriter).Close()); err != nil {
+	if err := errors.Join(new(aside.Dialect).Close(), new(aside.Scanner).Close(), new(aside.Answer).Close(), new(aside.Rewriter).Close()); err != nil {
 		t.Error(err)
 	}
 	for value, text := range map[interface{ String() string }]string{

@@ -1,7 +1,7 @@
 //go:build go1.24
 
-// Promises to the toolchain about the C functions on the hot path: they keep no pointer and never call back into Go. A
-// promise that is not kept corrupts memory, so list a function here only if aside.h says the same of it.
+// Promises to the toolchain about the C functions on the hot path: they keep no pointer and never call back into Go. A broken
+// promise corrupts memory, so list a function here only if aside.h makes the same promise.
 
 package aside
 

@@ -1,4 +1,5 @@
-/* Passes the callbacks of filters and caches on to Go. A handle is passed as an integer: Go must never see it as a pointer. */
+/* Forwards the callbacks of filters and caches to Go. A handle is passed as an integer, because Go must never treat it as a
+ * pointer. */
 #include "_cgo_export.h"
 
 /* The handle of the compressor's call that this thread runs. Errors of callbacks are stored in that call, and not in the reply.

@@ -4,7 +4,6 @@ package aside_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -98,40 +97,6 @@ func ExampleCompressor_NewStream() {
 	// Output:
 	// waiting for the server
 	// [… 99 lines as above]
-}
-
-func ExampleFormatBanner() {
-	banner, err := aside.FormatBanner([]string{"repeats"}, 4016, 250)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(banner)
-	// Output: [Output compressed by repeats (4016 → 250 chars). Compression can be switched off for a tool by the host.]
-}
-
-func ExampleIsProtected() {
-	fmt.Println(aside.IsProtected([]byte(`{"a": 1}`)), aside.IsProtected([]byte("a: 1")))
-	// Output: true false
-}
-
-func ExampleCommand() {
-	commands, err := aside.Commands("cd app && sudo git -C lib diff | head")
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, command := range commands {
-		fmt.Printf("%s %q %v\n", command.Name, command.Subcommand, command.Piped)
-	}
-	// Output:
-	// cd "app" false
-	// git "diff" true
-	// head "" false
-}
-
-func ExampleCheckFilter() {
-	err := aside.CheckFilter(`id = "mine"`)
-	fmt.Println(errors.Is(err, aside.ErrFilter))
-	// Output: true
 }
 
 // lastResult is a cache that remembers one result.

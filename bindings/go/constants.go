@@ -92,6 +92,34 @@ func (c Channel) String() string {
 	return name(uint32(c), "content", "thinking", "narration", "tool")
 }
 
+// PartKind is the kind of a part of an answer. Later versions may add kinds: ignore those that you do not know.
+type PartKind uint32
+
+const (
+	// PartKindThinking: The next text of the thinking.
+	PartKindThinking PartKind = 0
+	// PartKindContent: The next text of the answer itself.
+	PartKindContent PartKind = 1
+	// PartKindCall: A call begins: its id and its name.
+	PartKindCall PartKind = 2
+	// PartKindArguments: The next part of the arguments of a call. Joined, they are a JSON object if the call is whole.
+	PartKindArguments PartKind = 3
+	// PartKindCallEnd: A call ends.
+	PartKindCallEnd PartKind = 4
+	// PartKindMoved: All text that was reported in one channel belongs at the end of the other channel's text: content
+	// that turned out to be thinking, because a closer of the thinking came without an opener, or thinking that turned
+	// out to be the answer. Only with options.MayTakeBack. If the thinking is dropped, leave out the content that moves
+	// to it.
+	PartKindMoved PartKind = 5
+	// PartKindBudget: The thinking exceeds its budget here.
+	PartKindBudget PartKind = 6
+)
+
+// String returns the name, such as "thinking", or the number of an unknown PartKind.
+func (p PartKind) String() string {
+	return name(uint32(p), "thinking", "content", "call", "arguments", "call_end", "moved", "budget")
+}
+
 // Cause is the cause of the end of a span or a call.
 type Cause uint32
 
@@ -106,8 +134,8 @@ const (
 	CauseForced Cause = 3
 	// CauseMalformed: The text of a tool call broke its grammar. No span ends with this cause.
 	CauseMalformed Cause = 4
-	// CauseEnded: The answer ended by itself inside a tool call, as the host has said with EndReason. No span ends with
-	// this cause, and no delta of a call writer has it.
+	// CauseEnded: The answer ended by itself inside a tool call, as the host has reported with EndReason. No span ends
+	// with this cause, and no part of an answer has it.
 	CauseEnded Cause = 5
 )
 
@@ -120,7 +148,7 @@ func (c Cause) String() string {
 type Start uint32
 
 const (
-	// StartDefault: As the dialect says.
+	// StartDefault: The dialect decides.
 	StartDefault Start = 0
 	// StartContent: No span is open.
 	StartContent Start = 1
@@ -133,7 +161,7 @@ const (
 	// StartHeader: The stream begins inside a channel header, of a dialect that has headers.
 	StartHeader Start = 5
 	// StartCalls: For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without
-	// markers, as a grammar makes a model write them ("tool_choice": "required").
+	// markers, for a model that a grammar makes write such a list ("tool_choice": "required").
 	StartCalls Start = 6
 )
 
@@ -146,12 +174,13 @@ func (s Start) String() string {
 type CallsInThinking uint32
 
 const (
-	// CallsInThinkingDialect: As the dialect says: the call ends the thinking, interrupts it, or is text of it.
+	// CallsInThinkingDialect: The dialect decides whether the call ends the thinking, interrupts it, or is text of it.
 	CallsInThinkingDialect CallsInThinking = 0
 	// CallsInThinkingNever: Every tool opener in the thinking is text.
 	CallsInThinkingNever CallsInThinking = 1
-	// CallsInThinkingAlways: As the dialect says, and a rewriter reports a call at once. Otherwise a rewriter waits
-	// until it is clear whether the call is meant: text after the call shows that the call is part of the thinking.
+	// CallsInThinkingAlways: The dialect decides, and a rewriter reports a call at once. Otherwise a rewriter waits
+	// until it is clear whether the model means the call: text after the call shows that the call is part of the
+	// thinking.
 	CallsInThinkingAlways CallsInThinking = 2
 )
 
@@ -164,12 +193,12 @@ func (c CallsInThinking) String() string {
 type StrayClose uint32
 
 const (
-	// StrayCloseDialect: As the dialect says.
+	// StrayCloseDialect: The dialect decides.
 	StrayCloseDialect StrayClose = 0
 	// StrayCloseText: A closer of the thinking in the content, after other text, is text: for a host that is sure that
 	// its model does not think.
 	StrayCloseText StrayClose = 1
-	// StrayCloseDrop: The closer alone is removed, and the text on both sides of it stays content: for a host whose
+	// StrayCloseDrop: Only the closer is removed, and the text on both sides of it stays content: for a host whose
 	// prompt has ended the thinking.
 	StrayCloseDrop StrayClose = 2
 )
@@ -179,7 +208,7 @@ func (s StrayClose) String() string {
 	return name(uint32(s), "dialect", "text", "drop")
 }
 
-// EndReason is the reason why a stream ends, as far as its host knows.
+// EndReason is the reason why a stream ends, as far as its host knows it.
 type EndReason uint32
 
 const (
@@ -390,11 +419,11 @@ func (f Formats) String() string {
 	return names(uint32(f), "chat", "completions", "responses", "messages", "ollama")
 }
 
-// Shapes is a set of the shapes in which servers send an answer, of which a rewriter makes one.
+// Shapes is a set of differences between the shapes of servers' answers, which a rewriter removes.
 type Shapes uint32
 
 const (
-	// ShapeNone: No shape: the answer of a server stays as it is.
+	// ShapeNone: No shape: the answer of a server stays unchanged.
 	ShapeNone Shapes = 0
 	// ShapeField: The thinking that a server sends as reasoning_content, reasoning, thinking, or as the text of
 	// reasoning_details, is sent in the field options.Field.
@@ -416,7 +445,7 @@ func (s Shapes) String() string {
 	return names(uint32(s), "field", "lists", "chunks", "content")
 }
 
-// Thinking is whether a rewriter sends the thinking.
+// Thinking is whether the thinking is sent.
 type Thinking uint32
 
 const (
@@ -425,11 +454,32 @@ const (
 	// ThinkingDrop: The thinking is left out, also if a server has split it itself. An answer of thinking alone ends
 	// with empty content, or with its thinking as content if options.PromoteEmpty is set.
 	ThinkingDrop Thinking = 1
+	// ThinkingInline: The thinking stays in the content, with its markers: for hosts that pass the content to another
+	// parser. Calls, and markers of other channels, are taken out of the text. Thinking that a server has split itself
+	// is sent as thinking.
+	ThinkingInline Thinking = 2
 )
 
 // String returns the name, such as "keep", or the number of an unknown Thinking.
 func (t Thinking) String() string {
-	return name(uint32(t), "keep", "drop")
+	return name(uint32(t), "keep", "drop", "inline")
+}
+
+// Thinks is whether a request says that the model should think.
+type Thinks uint32
+
+const (
+	// ThinksUnknown: The request does not say, so the model decides.
+	ThinksUnknown Thinks = 0
+	// ThinksOn: The model should think.
+	ThinksOn Thinks = 1
+	// ThinksOff: The model should not think.
+	ThinksOff Thinks = 2
+)
+
+// String returns the name, such as "unknown", or the number of an unknown Thinks.
+func (t Thinks) String() string {
+	return name(uint32(t), "unknown", "on", "off")
 }
 
 // ResponsesAs is the form of the thinking in the items of OpenAI Responses.
@@ -552,8 +602,8 @@ type HistoryMade uint32
 const (
 	// HistoryMadeKeep: The blocks and items stay unchanged.
 	HistoryMadeKeep HistoryMade = 0
-	// HistoryMadeRemove: In Messages, unsigned thinking blocks are removed; where the server would refuse the request
-	// then, its thinking is turned off. In Responses, made items lose their id, and references to them are removed.
+	// HistoryMadeRemove: In Messages, unsigned thinking blocks are removed; if the server would then refuse the request,
+	// its thinking is turned off. In Responses, made items lose their id, and references to them are removed.
 	HistoryMadeRemove HistoryMade = 1
 )
 

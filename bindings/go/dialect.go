@@ -17,7 +17,7 @@ type Dialect struct {
 	_ *byte // without a pointer, small values share an allocation, and a finalizer may never run
 }
 
-// by is the way in which a dialect is found: by its name, by that of a model, by a chat template, or in the text of a file.
+// by is the way in which a dialect is found: by its name, by a model's name, by a chat template, or from the text of a file.
 type by int
 
 const (
@@ -36,10 +36,10 @@ func Find(name string) (*Dialect, error) {
 }
 
 // FindForModel returns the built-in dialect that a model writes. model is the name that a hub, a registry or an API has for it,
-// or a file's path, in upper or lower case. The dialect starts as this model does: see [Dialect.Start].
+// or a file's path, in upper or lower case. The dialect has this model's start: see [Dialect.Start].
 //
 // If no dialect is known for the model, or several fit equally well, the error is [ErrUnknown]. It lists those dialects, or the
-// nearest known models with theirs, or says that the model is known to write no thinking in its text.
+// nearest known models with their dialects, or says that the model is known to write no thinking in its text.
 func FindForModel(model string) (*Dialect, error) {
 	return findDialect(byModel, model)
 }
@@ -58,8 +58,8 @@ func Preload(names ...string) error {
 }
 
 // FindForTemplate returns the built-in dialect that a chat template (Jinja) is written for, and where generation starts after
-// the template's generation prompt. It compares the markers that the template writes, which it reads and never renders. If they are
-// the markers of no dialect, the error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
+// the template's generation prompt. It compares the markers that the template writes; it reads the template and never renders it.
+// If the markers fit no dialect, the error is [ErrUnknown]; if they fit several dialects, it is an [AmbiguousError].
 func FindForTemplate(template string) (*Dialect, Start, error) {
 	return findForTemplate(template)
 }
@@ -87,9 +87,9 @@ func Load(toml string) (*Dialect, error) {
 	return findDialect(byFile, toml)
 }
 
-// FromResponseTemplate returns a dialect read from a response template (JSON, UTF-8): how a model's text is divided, as the
-// response_template of its tokenizer_config.json says it. json is the template or that file. If a part of it is not read, the
-// error is [ErrDialect] and names the part and its pattern. Close frees the dialect, as one from [Load].
+// FromResponseTemplate returns a dialect read from a response template (JSON, UTF-8): the response_template of a model's
+// tokenizer_config.json, which describes how its text is divided. json is the template or that file. If a part of it cannot be
+// read, the error is [ErrDialect] and names the part and its pattern. Close frees the dialect, like one from [Load].
 func FromResponseTemplate(json string) (*Dialect, error) {
 	return findDialect(byResponseTemplate, json)
 }
@@ -187,8 +187,8 @@ type ToolTrigger struct {
 }
 
 // ToolTriggers returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file;
-// the first is the model's usual form. It returns none if the dialect has no such table. It is unstable: it may change in any
-// version.
+// the first is the model's usual form. The result is empty if the dialect has no such table. This function is unstable: it may
+// change in any version.
 func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
 	if err := d.enter(); err != nil {
 		return nil, err

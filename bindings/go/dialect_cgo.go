@@ -38,7 +38,7 @@ func findDialect(by by, text string) (*Dialect, error) {
 		return nil, lastFailure(C.aside_last_status())
 	}
 	d := &Dialect{dialectState: dialectState{c}}
-	if by == byFile || by == byResponseTemplate { // the others are built in
+	if by == byFile || by == byResponseTemplate { // all other dialects are built in
 		runtime.SetFinalizer(d, (*Dialect).Close)
 	}
 	return d, nil

@@ -11,8 +11,8 @@ const (
 	ErrNull Status = errorNull
 	// ErrLength means that the lengths of the tokens do not add up to the chunk's. Nothing has changed.
 	ErrLength Status = errorLength
-	// ErrUnknown means that no built-in dialect has that name, or none is known for that model or template, or no built-in
-	// filter has an id of CompressorOptions.Without. For a dialect's name, the message lists the nearest ones.
+	// ErrUnknown means that no built-in dialect has that name, or that no dialect is known for that model or template. For a
+	// dialect's name, the message lists the nearest names.
 	ErrUnknown Status = errorUnknown
 	// ErrAmbiguous means that a template fits several dialects equally well: see [AmbiguousError].
 	ErrAmbiguous Status = errorAmbiguous
@@ -20,15 +20,15 @@ const (
 	ErrDialect Status = errorDialect
 	// ErrOption means that an option has a value that it cannot have, or that the dialect does not support.
 	ErrOption Status = errorOption
-	// ErrBusy means that another call is in progress, in another goroutine or around this one. A scanner returns it when called
-	// from its own yield function or reader, a compressor from its own callback, a stream or splitter from its own writer.
+	// ErrBusy means that a different call is in progress, in another goroutine or as the caller of this one. A scanner returns it when
+	// called from its own yield function or reader, a compressor from its own callback, a stream or splitter from its own writer.
 	// Close returns it for an object in use. Nothing has changed.
 	ErrBusy Status = errorBusy
 	// ErrOrder means that calls came in an order that is not allowed. Either a paused call must be completed first, or
 	// cancelled by Reset; or a start was set after the stream's first byte; or a tool's output was fed after its end. Nothing
 	// has changed.
 	ErrOrder Status = errorOrder
-	// ErrMemory means that memory ran out. A scanner, call writer or rewriter stays in this error until Reset.
+	// ErrMemory means that memory ran out. A scanner, answer or rewriter stays in this error until Reset.
 	ErrMemory Status = errorMemory
 	// ErrRange means that there is no such channel, or no such range in an original.
 	ErrRange Status = errorRange

@@ -41,7 +41,7 @@ func names(set uint32, known ...string) string {
 // Text and Attribute are borrowed. They are valid until the yield function returns and must not be changed; copy them to keep
 // them.
 type Event struct {
-	Kind      Kind       // ignore kinds that are not listed: later versions may add some
+	Kind      Kind       // ignore kinds that are not listed, because later versions may add some
 	Channel   Channel    // of the span that opens or closes, or of the text; of framing, the channel around it
 	Cause     Cause      // of KindClose and KindCallEnd: why the span or the call ended
 	Rule      uint32     // of KindOpen and KindCall: which [[span]] of the dialect's file, from 0; of a header, the number of spans
@@ -52,15 +52,14 @@ type Event struct {
 	Text      []byte     // the bytes; empty for KindAttribute
 	Attribute *Attribute // of KindAttribute, and of a KindCallName without Text, which is its Value; otherwise nil
 
-	// Counts of the tokens that were fed with FeedTokens: FirstToken of the stream begin before the event, and Tokens inside its
-	// bytes. A token that begins in one event and ends in another belongs to the first, so that each token with bytes is in
-	// exactly one event.
+	// Counts of the tokens that were fed with FeedTokens: FirstToken is the number that begin before the event, and Tokens the number
+	// that begin inside its bytes. A token that begins in one event and ends in another belongs to the first, so that each token with
+	// bytes is in exactly one event.
 	FirstToken uint64
 	Tokens     uint32
 }
 
-// Attribute is an attribute of a marker, or the name of a call that a header has. It is borrowed, like the [Event] that has
-// it.
+// Attribute is an attribute of a marker, or the name of a call that a header has. It is borrowed, like its [Event].
 type Attribute struct {
 	Name  []byte
 	Value []byte // decoded

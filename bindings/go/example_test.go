@@ -168,7 +168,7 @@ func ExampleScanner_All() {
 	// 17 close thinking "" end_of_stream
 }
 
-// A pause: yield returns false, and a later call continues with the rest of the chunk.
+// Pauses: yield returns false, and a later call continues with the rest of the chunk.
 func ExampleScanner_Feed_pause() {
 	dialect, err := aside.Find("think")
 	if err != nil {

@@ -3,7 +3,10 @@ package aside
 // #include "bridge.h"
 import "C"
 
-import "runtime"
+import (
+	"runtime"
+	"unsafe"
+)
 
 func wants(exchange *Exchange) (Body, bool) {
 	var pin runtime.Pinner
@@ -31,12 +34,17 @@ func requestModel(body []byte) (model string, known bool) {
 	return string(room[:size]), status != C.ASIDE_MORE
 }
 
-func requestThinking(exchange *Exchange, body []byte) Thinking {
+func readRequest(exchange *Exchange, body []byte) Request {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	var thinking C.uint32_t
-	C.aside_request_thinking(exchange.c(&pin), data(body), C.size_t(len(body)), &thinking)
-	return Thinking(thinking)
+	read := C.aside_request{size: C.sizeof_aside_request}
+	request := Request{Tools: []byte("[]")}
+	if C.aside_request_read(exchange.c(&pin), data(body), C.size_t(len(body)), &read) == C.ASIDE_OK {
+		request.Thinks, request.Thinking = Thinks(read.thinks), Thinking(read.thinking)
+		request.Tools = C.GoBytes(unsafe.Pointer(read.tools.at), C.int(read.tools.len))
+	}
+	runtime.KeepAlive(body)
+	return request
 }
 
 // c returns the exchange for C, valid until pin is released.

@@ -151,20 +151,22 @@ func TestOneShape(t *testing.T) {
 	if got := rewrite(t, newRewriter(t, &aside.RewriterOptions{Label: true}), text); !strings.Contains(got, `"aside:1:`) {
 		t.Error(got)
 	}
-	for _, options := range []aside.RewriterOptions{{Normalise: 32}, {Thinking: 2}} {
+	for _, options := range []aside.RewriterOptions{{Normalise: 32}, {Thinking: 3}} {
 		if _, err := aside.NewRewriter(find(t, "qwen3"), &options); !errors.Is(err, aside.ErrOption) {
 			t.Errorf("%+v: %v", options, err)
 		}
 	}
 }
 
-func ExampleRequestThinking() {
-	request := aside.Exchange{Path: "/v1/messages"}
-	fmt.Println(aside.RequestThinking(request, []byte(`{"model":"m","messages":[]}`)))
-	fmt.Println(aside.RequestThinking(request, []byte(`{"model":"m","thinking":{"type":"adaptive"}}`)))
+func ExampleReadRequest() {
+	exchange := aside.Exchange{Path: "/v1/messages"}
+	request := aside.ReadRequest(exchange, []byte(`{"model":"m","messages":[]}`))
+	fmt.Println(request.Thinks, request.Thinking, string(request.Tools))
+	request = aside.ReadRequest(exchange, []byte(`{"model":"m","thinking":{"type":"adaptive"},"tools":[{"name":"f"}]}`))
+	fmt.Println(request.Thinks, request.Thinking, string(request.Tools))
 	// Output:
-	// drop
-	// keep
+	// unknown drop []
+	// on keep [{"name":"f"}]
 }
 
 func ExampleWants() {

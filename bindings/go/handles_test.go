@@ -1,4 +1,4 @@
-// Handles of both halves: their use by the collector, go vet and many goroutines.
+// Tests how handles of both halves behave with the garbage collector, go vet and many goroutines.
 
 package aside_test
 
@@ -13,7 +13,7 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// held keeps small values alive with which the collector may have shared an allocation.
+// held keeps small values alive that may share an allocation with a handle.
 var held []*uint64
 
 // Each forgotten handle is collected by itself, however small it is and whatever shares its allocation.
@@ -47,7 +47,7 @@ func TestForgottenOnesAreCollected(t *testing.T) {
 		}
 	}()
 	timeout := time.After(20 * time.Second)
-	// The last ones may still be on the stack.
+	// The last handles may still be on the stack.
 	for left := 3*many - 3; left > 0; {
 		runtime.GC()
 		select {
@@ -72,7 +72,7 @@ func collects[T io.Closer](handle T, collected chan<- bool) {
 
 // go vet reports copies of a type that has a field of type noCopy.
 func TestCopiesAreSeen(t *testing.T) {
-	for _, of := range []any{aside.Dialect{}, aside.Scanner{}, aside.Splitter{}, aside.Rewriter{}, aside.Compressor{}, aside.ToolStream{}} {
+	for _, of := range []any{aside.Dialect{}, aside.Scanner{}, aside.Splitter{}, aside.Answer{}, aside.Rewriter{}, aside.Compressor{}, aside.ToolStream{}} {
 		kind, seen := reflect.TypeOf(of), false
 		for i := range kind.NumField() {
 			seen = seen || kind.Field(i).Type.Name() == "noCopy"

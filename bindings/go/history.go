@@ -11,25 +11,25 @@ import (
 // HistoryOptions are the options of [RewriteHistory]. The zero value with a Format changes nothing. All of this is
 // unstable: it may change in any version.
 type HistoryOptions struct {
-	Format  Formats        // of the request: FormatChat, FormatResponses or FormatMessages
-	Name    HistoryName    // where the thinking of an earlier turn goes
+	Format  Formats        // the format of the request: FormatChat, FormatResponses or FormatMessages
+	Name    HistoryName    // the place for the thinking of an earlier turn
 	Dialect *Dialect       // with HistoryNameText, the dialect whose markers are written
 	Turns   HistoryTurns   // the turns whose thinking stays
-	Missing HistoryMissing // what an assistant message without thinking gets
-	Made    HistoryMade    // what is done with blocks and items that the server did not make
-	MaxBody uint64         // the most bytes of a body that is read; 0: 32 MiB
+	Missing HistoryMissing // the treatment of an assistant message without thinking
+	Made    HistoryMade    // the treatment of blocks and items that a rewriter made and the server did not
+	MaxBody uint64         // the length of the longest body that is read, in bytes; 0: 32 MiB
 }
 
 // HistoryReport is the report of [RewriteHistory].
 type HistoryReport struct {
 	Changed     uint64         // messages or items that were changed or removed
-	Refused     uint64         // those whose thinking cannot be written into their text
-	Unread      uint64         // those whose thinking is signed, encrypted or in a form that is not known
+	Refused     uint64         // messages or items whose thinking cannot be written into their text
+	Unread      uint64         // messages or items whose thinking is signed, encrypted or in an unknown form
 	Outcome     HistoryOutcome // whether the body was read, or why it was returned unchanged
 	ThinkingOff bool           // thinking was turned off in the request: see HistoryMadeRemove
 }
 
-// HistoryFormat returns the format of the requests to a path, with or without a query, and whether it is one whose history is
+// HistoryFormat returns the format of the requests to a path, with or without a query, and whether the history of these requests is
 // rewritten. It may be called at any time. It is unstable.
 func HistoryFormat(path string) (Formats, bool) {
 	var format C.aside_formats
@@ -38,15 +38,15 @@ func HistoryFormat(path string) (Formats, bool) {
 }
 
 // FindHistoryServer returns the options for a built-in server and requests of a format, or nil if they need no change. For
-// an unknown server, the error is [ErrUnknown] and lists the known ones. It is unstable.
+// an unknown server, the error is [ErrUnknown] and lists the known servers. It is unstable.
 func FindHistoryServer(name string, format Formats) (*HistoryOptions, error) {
 	return historyServer(func(raw *C.aside_history_options) C.aside_status {
 		return C.aside_history_server_find(chars(name), C.size_t(len(name)), C.aside_formats(format), raw)
 	})
 }
 
-// LoadHistoryServer does the same with the text of a server file (TOML). If the file has an error, the error is [ErrDialect] and
-// names the line and the key. It is unstable.
+// LoadHistoryServer returns the options in the text of a server file (TOML), like [FindHistoryServer] for a built-in server. If the
+// file has an error, the error is [ErrDialect] and names the line and the key. It is unstable.
 func LoadHistoryServer(toml string, format Formats) (*HistoryOptions, error) {
 	return historyServer(func(raw *C.aside_history_options) C.aside_status {
 		return C.aside_history_server_load(chars(toml), C.size_t(len(toml)), C.aside_formats(format), raw)
@@ -90,11 +90,11 @@ func HistoryServers() []string {
 	}
 }
 
-// RewriteHistory returns the body of a request with the thinking of earlier turns where the server reads it. body is all of it. All
-// that the options do not name stays unchanged, byte for byte; a body that is not read is returned unchanged, and the report says
-// why. The sender of the result must set Content-Length again, and any digest or signature of the body.
+// RewriteHistory returns the body of a request with the thinking of earlier turns where the server reads it. body is the whole
+// body. Everything that the options do not name stays unchanged, byte for byte; a body that cannot be read is returned unchanged,
+// and the report says why. The sender of the result must set Content-Length again, and any digest or signature of the body.
 //
-// An option that cannot be is [ErrOption]. Any number of goroutines may call RewriteHistory at once. It is unstable.
+// An impossible option is [ErrOption]. Any number of goroutines may call RewriteHistory at once. It is unstable.
 func RewriteHistory(body []byte, options *HistoryOptions) ([]byte, HistoryReport, error) {
 	raw := C.aside_history_options{
 		size:     C.sizeof_aside_history_options,

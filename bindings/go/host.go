@@ -24,10 +24,10 @@ import (
 // Byte slices passed to a method are borrowed: they are valid until it returns and must not be changed. input is JSON with
 // sorted keys and no white space. A returned slice is copied.
 type Filter interface {
-	// ID returns the filter's name in banners and reports, without control characters. The filter replaces one with the
-	// same id. NewCompressor calls it once.
+	// ID returns the filter's name in banners and reports, without control characters. The filter replaces an earlier one with the
+	// same id. NewCompressor calls ID once.
 	ID() string
-	// ToolIDs returns the tools whose results the filter is for; none means all. NewCompressor calls it once.
+	// ToolIDs returns the tools whose results the filter is for; an empty slice means all. NewCompressor calls it once.
 	ToolIDs() []string
 	// Matches reports whether the filter is for the result of an invocation.
 	Matches(toolID string, input []byte) bool
@@ -35,14 +35,14 @@ type Filter interface {
 	Apply(text, input []byte) ([]byte, error)
 }
 
-// Cache is a cache of the host, which remembers results. A hit counts only if the fresh text equals the recorded one. The rules
-// for the methods of a [Filter] apply to its methods too. Unstable.
+// Cache is a cache of the host, which remembers results. A recorded result is used only if its text equals the fresh text. The
+// rules for the methods of a [Filter] apply to its methods too. Unstable.
 type Cache interface {
 	// ID returns the cache's name in reports, without control characters. NewCompressor calls it once.
 	ID() string
-	// ToolIDs returns the tools whose results the cache is for; none means all. NewCompressor calls it once.
+	// ToolIDs returns the tools whose results the cache is for; an empty slice means all. NewCompressor calls it once.
 	ToolIDs() []string
-	// Observe receives every invocation, before any cache is asked.
+	// Observe receives every invocation, before any cache's Lookup is called.
 	Observe(toolID string, input []byte)
 	// Lookup returns the recorded result of an invocation, or nil if there is none.
 	Lookup(toolID string, input []byte) (*Hit, error)
@@ -76,11 +76,11 @@ func addHost(id string, tools []string, is any, add func(C.aside_bytes, []C.asid
 // callFrame is the call of the library in which callbacks run.
 type callFrame struct {
 	compressor *Compressor
-	outer      C.uintptr_t // the handle of the call around this one
+	outer      C.uintptr_t // the handle of the enclosing call
 	failed     []Failed
 }
 
-// run makes a call whose callbacks find f.
+// run makes a call of the library, in which callbacks find f.
 func (f *callFrame) run(call func() C.aside_status) error {
 	runtime.LockOSThread()
 	returned := false

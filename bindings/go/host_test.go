@@ -42,7 +42,7 @@ func feed(t testing.TB, scanner *aside.Scanner, chunk string, yield func(aside.E
 	}
 }
 
-// spans writes down the spans of a recorder: "(" and channel, ")" and cause, "!" for a budget, "<" for a reclassification.
+// spans describes the spans of a recorder as text: "(" and channel, ")" and cause, "!" for a budget, "<" for a reclassification.
 func spans(r *recorder) string {
 	var said strings.Builder
 	for _, event := range r.events {
@@ -174,7 +174,7 @@ func TestStartFromPrompt(t *testing.T) {
 	if err != nil || string(r.text(aside.ChannelThinking)) != "hm" || string(r.text(aside.ChannelContent)) != "Yes." {
 		t.Error(err, r)
 	}
-	// The next stream goes back to the scanner's own start.
+	// The next stream has the scanner's own start again.
 	if r := scan(t, scanner, []byte("hm")); string(r.text(aside.ChannelContent)) != "hm" {
 		t.Error(r)
 	}
@@ -305,7 +305,7 @@ func TestForceClose(t *testing.T) {
 		if spans(r) != "(1)3" || string(r.text(aside.ChannelThinking)) != "ab</thi" || string(r.text(aside.ChannelContent)) != " c" {
 			t.Error(r)
 		}
-		// Nothing is open, so nothing happens.
+		// No span is open, so nothing happens.
 		if err := scanner.ForceClose(func(event aside.Event) bool { t.Error(event); return true }); err != nil {
 			t.Error(err)
 		}
@@ -337,7 +337,7 @@ func TestFeedTokens(t *testing.T) {
 	if fmt.Sprint(tokenCounts) != "[4 1 1]" || r.tokens != 6 {
 		t.Error(tokenCounts, r.tokens)
 	}
-	// Bytes without tokens have none, and the stream continues counting after them.
+	// In bytes without tokens no token begins, and the count continues after them.
 	feed(t, scanner, "de", r.yield)
 	if _, err := scanner.FeedTokens([]byte("f"), []aside.Token{{Len: 1}}, r.yield); err != nil || r.tokens != 7 {
 		t.Error(r, err)
@@ -476,7 +476,7 @@ func TestClone(t *testing.T) {
 		}
 	}
 
-	// During a finish, and with unfed bytes of All.
+	// During a finish, and with bytes that All has read and not fed.
 	first = streamScanner(t)
 	r = &recorder{t: t}
 	for event := range first.All(bytes.NewReader(text)) {

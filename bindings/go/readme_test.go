@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The programs of the READMEs and of docs/gate.md, complete or the body of main, run as written in a separate module.
+// Runs the programs of the READMEs and of docs/gate.md, complete or as the body of main, verbatim in a separate module.
 func TestReadmes(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -17,6 +17,7 @@ func TestReadmes(t *testing.T) {
 	}
 	for _, c := range []struct{ file, section, stdout, stderr string }{
 		{"README.md", "# aside for Go", "It is 42.\n", "Twice 21."},
+		{"README.md", "## Tool calls", "content: Adding.\nadd {\"a\": 40} is whole: true\n", ""},
 		{"../../docs/start.md", "### Go", "It is 42.\n", "Twice 21."},
 		{"../../docs/gate.md", "## The request", "Accept-Encoding: identity\nQwen/Qwen3-8B true\ntrue 2 4 <nil>\n", ""},
 	} {

@@ -18,7 +18,7 @@ type Report struct {
 	// The lengths Before and After in UTF-16 code units, as in a banner.
 	BeforeUnits, AfterUnits int
 	Filters                 []string // the filters that changed something, in the order of their first change
-	Failed                  []Failed // filters and caches that failed and were passed over. Unstable
+	Failed                  []Failed // filters and caches that failed and were skipped. Unstable
 	// The parts that filters changed. Empty for a stream that outgrew its memory. Unstable.
 	Parts []PartReport
 	Hit   string // the id of the cache that had the same output, or ""
@@ -59,7 +59,7 @@ type Failed struct {
 
 // PartReport describes a text part that filters changed. Unstable.
 type PartReport struct {
-	Part      int       // the index in the result that came in
+	Part      int       // the index in the original result
 	Len       int       // bytes of the original
 	Hash      uint64    // XXH3 (64 bits, seed 0) of the original
 	Stretches []Stretch // in order and without gaps: together, the whole original
@@ -70,10 +70,10 @@ type Stretch struct {
 	Start, End int    // in the original, in bytes
 	Hash       uint64 // XXH3 (64 bits, seed 0) of its bytes
 	Change     Change
-	Filter     string // the filter that changed it; "" for what was kept
+	Filter     string // the filter that changed it; "" if it was kept
 }
 
-// newReport reads a report and takes ownership of c. failed are the errors of callbacks in Go: the library has only their
+// newReport reads a report and takes ownership of c. failed are the errors of callbacks in Go, of which the library has only the
 // texts.
 func newReport(c *C.aside_compressed, failed []Failed) *Report {
 	raw := C.aside_report{size: C.sizeof_aside_report}

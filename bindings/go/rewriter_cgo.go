@@ -18,40 +18,7 @@ func (w *rewriterState) free() {
 func (w *rewriterState) open(d *Dialect, options *RewriterOptions) error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	c := C.aside_rewriter_options{
-		size:        C.sizeof_aside_rewriter_options,
-		tools:       pinnedTools(&pin, options.Tools),
-		start:       C.uint32_t(options.Start),
-		field:       C.uint32_t(options.Field),
-		body:        C.uint32_t(options.Body),
-		max_event:   C.uint64_t(options.MaxEvent),
-		stray_close: C.uint32_t(options.StrayClose),
-		max_held:    C.uint64_t(options.MaxHeld),
-		max_tools:   C.uint64_t(options.MaxTools),
-
-		calls_in_thinking: C.uint32_t(options.CallsInThinking),
-		leading_tags:      C.uint32_t(options.LeadingTags),
-		formats:           C.uint32_t(options.Formats),
-		responses_as:      C.uint32_t(options.ResponsesAs),
-		repair:            flag(options.Repair),
-		promote_empty:     flag(options.PromoteEmpty),
-		merge:             flag(options.Merge),
-		keep_guessed:      flag(options.KeepGuessed),
-		off:               flag(options.Off),
-		calls:             flag(options.Calls),
-		not_whole:         C.uint32_t(options.NotWhole),
-		unknown_tool:      C.uint32_t(options.UnknownTool),
-		implied_end:       C.uint32_t(options.ImpliedEnd),
-		max_calls:         C.uint64_t(options.MaxCalls),
-		repair_arguments:  flag(options.RepairArguments),
-		normalise:         C.uint32_t(options.Normalise),
-		thinking:          C.uint32_t(options.Thinking),
-		label:             flag(options.Label),
-		comments:          C.uint32_t(options.Comments),
-	}
-	if options.StartCall != "" {
-		c.start_call = pinned(&pin, options.StartCall)
-	}
+	c := options.c(&pin)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if status := C.aside_go_rewriter_new(d.c, &c, &w.c); status != C.ASIDE_OK {
@@ -125,7 +92,7 @@ func (w *rewriterState) result(status C.aside_status) error {
 	return &failure{Status(status), C.GoString(&w.c.message[0])}
 }
 
-// flag returns how C writes a bool.
+// flag returns a bool in C's form.
 func flag(set bool) C.uint32_t {
 	if set {
 		return 1

@@ -107,7 +107,7 @@ func TestRewriterCalls(t *testing.T) {
 		}
 	}
 	check(newCalls(aside.RewriterOptions{}), told)
-	// A region of which no name comes soon enough stays in the text.
+	// A region whose tool name does not arrive soon enough stays in the text.
 	const chunk = `data: {"id":"c1","choices":[{"index":0,"delta":{"content":"` + call + `"}}]}` + "\n\n"
 	if got := rewrite(t, newCalls(aside.RewriterOptions{MaxHeld: 4}), chunk); got != chunk {
 		t.Error(got)
@@ -119,7 +119,7 @@ func TestRewriterCalls(t *testing.T) {
 		t.Error(err)
 	}
 	check(rewriter, told)
-	check(rewriter, text) // its own tools again
+	check(rewriter, text) // its own tools are restored
 	if err := rewriter.UseTools(nil); err != nil {
 		t.Error(err)
 	}

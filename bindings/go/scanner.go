@@ -24,7 +24,7 @@ type ScannerOptions struct {
 	// own.
 	LeadingTags LeadingTags
 	// Calls reports tool calls with their names and arguments, as the kinds from KindCall on, if the dialect says how they are
-	// written. Otherwise their bytes are text of the channel tool. A [CallWriter] makes JSON of them.
+	// written. Otherwise their bytes are text of the channel tool. An [Answer] makes JSON of them.
 	Calls bool
 	// CallsInThinking is the treatment of a tool call that begins inside the thinking.
 	CallsInThinking CallsInThinking
@@ -41,14 +41,14 @@ type Budget struct {
 //
 // A yield function that returns false pauses the scanner; so does one that panics. The event that it was called with counts as
 // delivered. A pause is not an error, and nothing is lost or repeated: the next call begins with the events that are still
-// pending, and [Scanner.Consumed] says how many bytes of the chunk are done.
+// pending, and [Scanner.Consumed] says how many bytes of the chunk are consumed.
 //
-// One call at a time may use a scanner. A second one, from another goroutine, from the scanner's own yield function or from
-// the reader that All reads, returns [ErrBusy] and changes nothing. Methods that return no error may be called at any time:
-// they report the state after the last completed crossing into C. Scanners share no state with each other.
+// Only one call at a time may use a scanner. A second call, from another goroutine, from the scanner's own yield function or from
+// the reader that All reads, returns [ErrBusy] and changes nothing. Methods that return no error may be called at any time: they
+// report the state after the last completed crossing into C. Scanners share no state with each other.
 type Scanner struct {
 	use exclusive
-	// The results of the methods without an error, readable while a call is in progress.
+	// The results of the methods that return no error; they can be read while a call is in progress.
 	offset, holds, maxHold, consumed atomic.Int64
 
 	scannerState
@@ -56,7 +56,7 @@ type Scanner struct {
 	_ noCopy
 }
 
-// noCopy makes go vet report copies, of which each would free the memory of the others.
+// noCopy makes go vet report copies, because each copy would free the memory of the others.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
@@ -82,8 +82,8 @@ func NewScanner(d *Dialect, options *ScannerOptions) (*Scanner, error) {
 	return s, nil
 }
 
-// Clone returns a second scanner in the same state, in mid-stream too: for beam search, and for trying again from here. Feeding
-// one does not change the other. Both have the pending events of a pause, the thoughts that were not taken, and the bytes that
+// Clone returns a second scanner in the same state, in mid-stream too: for beam search, and for trying again from here. Feeding one
+// scanner does not change the other. Both have the pending events of a pause, the thoughts that were not taken, and the bytes that
 // All has read and not fed. Close the clone like any scanner.
 func (s *Scanner) Clone() (*Scanner, error) {
 	if err := s.enter(); err != nil {
@@ -133,9 +133,9 @@ type Token struct {
 // header. The events of open spans are reported with the first byte, at offset 0 and without bytes. Finish, Reset and an empty tail
 // restore the scanner's own start.
 //
-// It returns the span that is open at byte 0. Undecided markers at the prompt's end are not open: a marker that is cut off, and
-// an opener of a tool call that counts only if a call comes after it. If the stream decides that the opener counts, the first
-// event opens its span. If the stream has begun, the error is [ErrOrder].
+// It returns the span that is open at byte 0. An undecided marker at the prompt's end opens no span: an incomplete marker, or an
+// opener of a tool call that counts only if a call follows. If the stream decides that the opener counts, the first event opens its
+// span. If the stream has begun, the error is [ErrOrder].
 func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	if err := s.enter(); err != nil {
 		return StartDefault, err
@@ -147,9 +147,9 @@ func (s *Scanner) StartFromPrompt(tail string) (Start, error) {
 	return s.startFromPrompt(tail)
 }
 
-// Start returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
-// guessed reports whether that is only the dialect's guess that its models start in the thinking, which neither a prompt nor the
-// options have confirmed.
+// Start returns the start of the current stream, or of the next one: which the prompt, the options or else the dialect determine.
+// guessed reports whether the start is only the dialect's guess that its models start in the thinking, which neither a prompt nor
+// the options have confirmed.
 func (s *Scanner) Start() (start Start, guessed bool, err error) {
 	if err := s.enter(); err != nil {
 		return StartDefault, false, err
@@ -160,9 +160,9 @@ func (s *Scanner) Start() (start Start, guessed bool, err error) {
 
 // SetEndReason sets the reason why the stream ends. Call it before Finish, which clears the reason, as Reset does.
 //
-// It matters where the start was guessed to be in the thinking. If an answer ended ([EndReasonEnded]) and nothing in it has
-// closed that thinking or written its opener, it was the answer: Finish then reports [KindReclassify] with [ChannelContent],
-// before the span is closed.
+// The reason matters if the stream was only guessed to start in the thinking. If the model ended its answer ([EndReasonEnded]), and
+// the text has neither a closer nor an opener of the thinking, the thinking was the answer: Finish then reports [KindReclassify]
+// with [ChannelContent], before the span is closed.
 func (s *Scanner) SetEndReason(reason EndReason) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -189,8 +189,8 @@ func (s *Scanner) Finish(yield func(Event) bool) error {
 	return err
 }
 
-// Flush releases the held bytes as text of their channel. The stream continues. It is for a host that must show everything now:
-// a marker of which a part was flushed is not recognised any more.
+// Flush releases the held bytes as text of their channel. The stream continues. Use it if the host must show everything now: a
+// marker of which a part was flushed is no longer recognised.
 func (s *Scanner) Flush(yield func(Event) bool) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -204,8 +204,8 @@ func (s *Scanner) Flush(yield func(Event) bool) error {
 }
 
 // ForceClose closes the open thinking span, after the bytes fed so far: it releases the held bytes as text and ends the span
-// with [CauseForced]. If the innermost span is not thinking, nothing happens. A closer that comes next, with only blanks before
-// it, is removed. It is for a host that ends thinking that has become too long.
+// with [CauseForced]. If the innermost span is not thinking, nothing happens. A closer that follows, with only blanks before it, is
+// removed. Use it to end thinking that has become too long.
 func (s *Scanner) ForceClose(yield func(Event) bool) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
 	return err
 }
 
-// feedRest feeds the bytes that All has read. If yield panics, the bytes consumed so far count as done.
+// feedRest feeds the bytes that All has read. If yield panics, the bytes consumed so far count as fed.
 func (s *Scanner) feedRest(yield func(Event) bool) (paused bool, err error) {
 	defer func() { s.rest = s.rest[s.Consumed():] }()
 	return s.run(feed, s.rest, yield)
@@ -346,8 +346,8 @@ const (
 	forceClose
 )
 
-// Consumed returns the number of bytes of the last Feed's chunk that are done. Feed returns the same number; Consumed is for those
-// whose yield function has panicked. It may be called at any time.
+// Consumed returns the number of bytes of the last Feed's chunk that are consumed. Feed returns the same number; Consumed is for
+// callers whose yield function has panicked. It may be called at any time.
 func (s *Scanner) Consumed() int {
 	if s == nil {
 		return 0
@@ -361,16 +361,17 @@ type Counts struct {
 	Characters uint64 // of text; in invalid UTF-8, the bytes that do not continue a character
 	Spans      uint64 // opened
 	Tokens     uint64 // from FeedTokens, whose first byte is text of the channel
-	// LostThoughts, of ChannelThinking: thoughts that were dropped since the start or the last Reset, because 1,024 others
-	// were waiting for TakeThought.
+	// LostThoughts, for ChannelThinking, is the number of thoughts that were dropped since the start or the last Reset, because 1,024
+	// others were waiting for TakeThought.
 	LostThoughts uint64
 }
 
-// Counts returns the counts of the text of a channel so far. After Finish it is about the finished stream, until another begins.
-// Held bytes are not counted yet; pending events are. The error is [ErrRange] for a channel that does not exist.
+// Counts returns the counts of the text of a channel so far. After Finish they are those of the finished stream, until another
+// begins. Held bytes are not counted yet; pending events are. The error is [ErrRange] for a channel that does not exist.
 //
 // If a finished stream has bytes of thinking, and none of content or tool calls, then the whole answer was thinking: the model
-// broke off, or thinking was off although the stream started inside it. A host that knows it was off can show the text.
+// broke off, or thinking was off although the stream started inside it. A host that knows that the thinking was off can show the
+// text.
 func (s *Scanner) Counts(channel Channel) (Counts, error) {
 	if err := s.enter(); err != nil {
 		return Counts{}, err

@@ -100,23 +100,26 @@ func (s *Scanner) countsOf(channel Channel) (Counts, error) {
 	if status := C.aside_go_counts(s.c, C.uint32_t(channel)); status != C.ASIDE_OK {
 		return Counts{}, s.failure(status)
 	}
-	c := &s.c.counts
+	return countsOf(&s.c.counts), nil
+}
+
+func countsOf(c *C.aside_counts) Counts {
 	return Counts{
 		Bytes:        uint64(c.bytes),
 		Characters:   uint64(c.characters),
 		Spans:        uint64(c.spans),
 		Tokens:       uint64(c.tokens),
 		LostThoughts: uint64(c.lost_thoughts),
-	}, nil
+	}
 }
 
-// scannerState belongs to the call that is in progress; nothing else may touch it.
+// scannerState belongs to the call that is in progress; no other code may touch it.
 type scannerState struct {
 	c         *C.aside_go // nil once closed
 	finishing bool        // a finish was paused
 
-	// The pending events are those of c from next up to count. Their bytes are in chunk, whose first byte has the offset
-	// base, and in the first held bytes of before, which precede chunk in the stream.
+	// The pending events are the events of c from next up to count. Their bytes are in chunk, whose first byte has the offset base,
+	// and in the first held bytes of before, which precede chunk in the stream.
 	next, count int
 	base        uint64
 	chunk       []byte
@@ -125,8 +128,8 @@ type scannerState struct {
 	attributes  []byte
 	attribute   Attribute
 	tokens      []C.aside_token // the tokens given to FeedTokens, for C
-	// The number of tokens that begin before the next event. The first event of a stream never takes the shortcut of Feed, so that
-	// the number begins anew with each stream.
+	// The number of tokens that begin before the next event. The first event of a stream never uses the shortcut of Feed, so that the
+	// number starts from 0 with each stream.
 	firstToken uint64
 
 	// The buffer of All, the part of it that is not fed yet, and the reader's error after that part.
@@ -142,7 +145,7 @@ func (s *Scanner) begin() {
 }
 
 // Feed scans the next bytes of the stream, cut anywhere, and calls yield for each event that they decide. It returns the number of
-// bytes of p that are done: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
+// bytes of p that are consumed: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
 // Feed(p[n:], yield), or with Finish to drop the rest of p.
 //
 // p is not kept. After [ErrBusy], [ErrOrder] and [ErrClosed] nothing has changed; after [ErrMemory] the scanner stays in error
@@ -159,7 +162,7 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 		_, err = s.run(feed, p, yield)
 		return s.Consumed(), err
 	}
-	// Written well before it is read: a wide load directly after narrow stores stalls the processor.
+	// This is written well before it is read, because a wide load directly after narrow stores stalls the processor.
 	event := Event{
 		Kind:       KindText,
 		Channel:    Channel(s.c.channel),
@@ -193,7 +196,7 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 const mostLooked = 32
 
 // passes reports whether a chunk needs no crossing, because none of its bytes changes the scanner's state. The next crossing
-// passes the number of those bytes to the scanner.
+// reports the number of such bytes to the scanner.
 func (s *Scanner) passes(p []byte) bool {
 	if len(p) > mostLooked || len(p) == 0 {
 		return false
@@ -212,7 +215,8 @@ func (s *Scanner) passes(p []byte) bool {
 // tokens begin in an event, and Counts reports the tokens of each channel. Feeds with and without tokens may be mixed.
 //
 // The lengths of the tokens must add up to len(p); otherwise the error is [ErrLength] and nothing is fed. After a pause,
-// continue with p[n:] and the tokens that are not completely done, the first of them with its remaining length. tokens is not kept.
+// continue with p[n:] and the tokens that are not completely consumed, the first of them with its remaining length. tokens is not
+// kept.
 func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (n int, err error) {
 	if err := s.enter(); err != nil {
 		return 0, err
@@ -221,19 +225,20 @@ func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (
 	if err := s.ready(); err != nil {
 		return 0, err
 	}
-	s.tokens = s.tokens[:0]
-	for _, token := range tokens {
-		c := C.aside_token{len: C.uint32_t(token.Len)}
-		if token.Special {
-			c.special = 1
-		}
-		s.tokens = append(s.tokens, c)
-	}
+	s.tokens = appendTokens(s.tokens[:0], tokens)
 	_, err = s.run(feedTokens, p, yield)
 	return s.Consumed(), err
 }
 
-// run yields the pending events, then does a piece of work. It crosses into C once for each array of events, usually once.
+// appendTokens appends tokens in C's form.
+func appendTokens(to []C.aside_token, tokens []Token) []C.aside_token {
+	for _, token := range tokens {
+		to = append(to, C.aside_token{len: C.uint32_t(token.Len), special: flag(token.Special)})
+	}
+	return to
+}
+
+// run yields the pending events, then does a piece of work. It crosses into C once for each full array of events, so usually once.
 func (s *Scanner) run(work work, p []byte, yield func(Event) bool) (paused bool, err error) {
 	s.consumed.Store(0)
 	s.finishing = work == finish
@@ -298,7 +303,7 @@ func (s *Scanner) deliver(work work, status C.aside_status, p []byte, yield func
 // data returns the address of a chunk.
 func data(p []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(p))) }
 
-// remaining returns the tokens that are left once n of their bytes are done, the first of them with its remaining length.
+// remaining returns the tokens that remain after n of their bytes are consumed, the first of them with its remaining length.
 func remaining(tokens []C.aside_token, n int) []C.aside_token {
 	for len(tokens) > 0 && n >= int(tokens[0].len) {
 		n -= int(tokens[0].len)
@@ -330,7 +335,7 @@ func (s *Scanner) take() {
 // note publishes the scanner's position for the methods without an error.
 func (s *Scanner) note() {
 	s.offset.Store(int64(s.c.offset))
-	// An atomic store is expensive, and this seldom changes.
+	// An atomic store is expensive, and this value seldom changes.
 	if holds := int64(s.c.holds); holds != s.holds.Load() {
 		s.holds.Store(holds)
 	}

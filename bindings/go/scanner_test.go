@@ -180,7 +180,7 @@ func TestEverySplitInTwoAndThree(t *testing.T) {
 	}
 }
 
-// Every pause is tried. The chunk is overwritten after it, as a reader's buffer is, and the rest is fed again.
+// Every pause is tried. After each, the chunk is overwritten, like a reader's buffer, and the rest is fed again.
 func TestPauses(t *testing.T) {
 	want := scan(t, streamScanner(t), text).String()
 	for _, every := range []int{1, 2, 3, 31, 32, 33} {
@@ -249,7 +249,7 @@ func TestFlushAndResetBehindAPause(t *testing.T) {
 	scan(t, scanner, text)
 }
 
-// A panic in yield leaves Feed. Its event counts as delivered, and nothing is lost or repeated.
+// A panic in yield passes through Feed. The event of that yield counts as delivered, and nothing is lost or repeated.
 func TestPanicInYield(t *testing.T) {
 	want := scan(t, streamScanner(t), text).String()
 	scanner := streamScanner(t)
@@ -398,7 +398,7 @@ func TestForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 			scanner.Feed([]byte("a[[b["), func(aside.Event) bool { return true })
-			// Little is left between two collections, compared with the limit of this test.
+			// Between two collections, little memory stays unfreed, compared with the limit of this test.
 			if i%100 == 0 {
 				runtime.GC()
 			}
@@ -407,7 +407,7 @@ func TestForgotten(t *testing.T) {
 	forget() // until memory stops growing
 	before := resident(t)
 	forget()
-	// The events alone of one scanner take 2 KiB.
+	// The events of one scanner alone need 2 KiB.
 	if grown := resident(t) - before; grown > many*1024 {
 		t.Errorf("%d forgotten scanners and dialects: %d KiB more", many, grown>>10)
 	}
@@ -491,7 +491,7 @@ func TestAllErrors(t *testing.T) {
 				t.Error(event, err, times)
 			}
 		}
-		// The stream is not finished and continues.
+		// The stream is not finished and can continue.
 		seen := ""
 		want := strings.Repeat("<", scanner.Held()) + "b"
 		for event, err := range scanner.All(strings.NewReader("b")) {

@@ -1,4 +1,4 @@
-// Feeds of plain text take a shortcut. It must yield the same events as an array of events does.
+// Feeds of plain text use a shortcut, which must yield the same events as an array of events.
 
 package aside_test
 
@@ -19,7 +19,7 @@ var shortTexts = map[string]string{
 	"inline-think":   "\xffabc<think>d\xc3\xa9f</think>é </thi",
 }
 
-// eachEvent returns the events of each feed, unjoined, and those of the end of the stream.
+// eachEvent returns the events of each feed and of the end of the stream, unjoined.
 func eachEvent(t *testing.T, scanner *aside.Scanner, feed func(chunk []byte, yield func(aside.Event) bool) (int, error),
 	chunks ...[]byte) string {
 	t.Helper()
@@ -155,7 +155,7 @@ func TestPanicOnTheShortWay(t *testing.T) {
 	}
 }
 
-// Tokens that pass without a crossing count as fed in every count and clone, and before every other call.
+// Tokens that need no crossing count as fed in every count and clone, and before every other call.
 func TestWhatPassesIsCounted(t *testing.T) {
 	scanner := newScanner(t, "inline-think")
 	feed := func(text string, want ...aside.Kind) {
@@ -217,7 +217,7 @@ func TestWhatPassesIsCounted(t *testing.T) {
 	counts(second, aside.ChannelThinking, 19, 18, 26)
 }
 
-// With a budget, or if thoughts are collected, each byte counts and none may pass without a crossing.
+// With a budget, or if thoughts are collected, each byte counts, so every byte must be fed by a crossing.
 func TestBudgetsAreKept(t *testing.T) {
 	scanner := scannerOf(t, find(t, "inline-think"), &aside.ScannerOptions{Budget: &aside.Budget{Limit: 5}, Collect: 100})
 	budgets := 0

@@ -10,8 +10,8 @@ import (
 // Splitter is a writer that splits a stream into several writers, one for each channel. It drops markers and framing, and
 // writes each piece as soon as its channel is known.
 //
-// One call at a time may use a splitter. A second one, from another goroutine or from one of the writers, returns [ErrBusy]
-// and changes nothing.
+// One call at a time may use a splitter. A second call, from another goroutine or from one of the writers, returns [ErrBusy] and
+// changes nothing.
 type Splitter struct {
 	// Writers for two more channels. Set them before the first Write; a channel whose writer is nil is dropped.
 	Narration, Tool io.Writer
@@ -21,10 +21,10 @@ type Splitter struct {
 	scanner           *Scanner
 	write             func(Event) bool // sp.event, made once
 	offset            int64            // of the next byte to be written to the splitter
-	err               error            // of a writer; permanent
-	errAt             int64            // the offset of the first byte that the writer did not take
+	err               error            // the error of a writer; permanent
+	errAt             int64            // the offset of the first byte that the writer did not accept
 
-	_ noCopy // write refers to the original, so a copy would report its writers' errors there
+	_ noCopy // write refers to the original, so the errors of a copy's writers would be stored in the original
 }
 
 // NewSplitter returns a splitter at the start of a stream. It writes the text for the reader to content, and the model's
@@ -44,8 +44,8 @@ func NewSplitter(d *Dialect, content, thinking io.Writer) (*Splitter, error) {
 
 // Write feeds the next bytes of the stream; p is not kept.
 //
-// It returns a writer's error as it is, now and from every later call; n is then the number of bytes of p before the first
-// byte that this writer did not take. A writer that takes less than it was given without an error fails with
+// It returns a writer's error unchanged, now and from every later call; n is then the number of bytes of p before the first byte
+// that this writer did not accept. A writer that accepts fewer bytes than it was given, without an error, fails with
 // [io.ErrShortWrite]. A writer that panics counts as failed in later calls.
 func (sp *Splitter) Write(p []byte) (n int, err error) {
 	if err := sp.enter(); err != nil {
@@ -85,7 +85,7 @@ func (sp *Splitter) Close() error {
 	return err
 }
 
-// enter begins a call, as that of a scanner.
+// enter begins a call, like Scanner.enter.
 func (sp *Splitter) enter() error {
 	switch {
 	case sp == nil:
@@ -123,7 +123,7 @@ func (sp *Splitter) event(event Event) bool {
 	}
 	returned := false
 	defer func() {
-		// How much the writer took is unknown.
+		// The number of bytes that the writer accepted is unknown.
 		if !returned {
 			sp.err, sp.errAt = errLeft, event.Offset
 		}
@@ -136,7 +136,7 @@ func (sp *Splitter) event(event Event) bool {
 	return err == nil
 }
 
-// write writes text and returns how much of it the writer took; the error says why it was not all of it.
+// write writes text and returns the number of bytes that the writer accepted; the error says why it was not all.
 func write(to io.Writer, text []byte) (int, error) {
 	n, err := to.Write(text)
 	switch {

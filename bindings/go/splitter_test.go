@@ -54,7 +54,7 @@ func TestSplitterDropsWhatHasNoWriter(t *testing.T) {
 
 var errFull = errors.New("full")
 
-// limited takes a number of bytes and then fails. A writer may also return an error together with the bytes: err.
+// limited accepts a number of bytes and then fails. A writer may also return an error together with the bytes: err.
 type limited struct {
 	room int
 	err  error
@@ -71,7 +71,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// n counts the bytes before the first one that the writer did not take.
+// n counts the bytes before the first one that the writer did not accept.
 func TestSplitterWriterFails(t *testing.T) {
 	in := []byte("ab<think>cd</think>ef")
 	for room := range 4 {
@@ -142,7 +142,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// How much such a writer took is unknown, and so is the text to follow.
+// The number of bytes that such a writer accepted is unknown, and so is the text that must follow.
 func TestSplitterWriterPanics(t *testing.T) {
 	splitter := newSplitter(t, "qwen3", writerFunc(func([]byte) (int, error) { panic("writer") }), nil)
 	func() {

@@ -42,7 +42,7 @@ func (d *Dialect) escape(text string) (string, error) {
 	return whole(func(n *C.size_t) *C.char { return C.aside_escape(d.c, chars(text), C.size_t(len(text)), n) })
 }
 
-// whole returns a copy of the text that a call has made, and frees that text.
+// whole returns a copy of the text that a call has allocated, and frees that text.
 func whole(call func(n *C.size_t) *C.char) (string, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -50,7 +50,7 @@ func whole(call func(n *C.size_t) *C.char) (string, error) {
 	return made(call(&n), &n)
 }
 
-// made returns a copy of a text that the library has made, and frees that text. The thread must be locked.
+// made returns a copy of a text that the library has allocated, and frees that text. The thread must be locked.
 func made(text *C.char, n *C.size_t) (string, error) {
 	if text == nil {
 		return "", lastFailure(C.aside_last_status())

@@ -5,9 +5,9 @@ package aside
 // Thought is a whole thought. It belongs to the caller.
 type Thought struct {
 	Text       []byte
-	Offset     int64    // of the opening marker, in the stream
-	Cause      Cause    // why it ended; CauseEndOfStream if the stream ended inside it
-	Truncated  bool     // ScannerOptions.Collect was too small for all of it
+	Offset     int64    // the offset of the opening marker in the stream
+	Cause      Cause    // why the thought ended; CauseEndOfStream if the stream ended inside it
+	Truncated  bool     // ScannerOptions.Collect was too small for the whole thought
 	Type       *string  // nil if the marker had none
 	Confidence *float64 // from 0 to 1; nil if the marker had none
 	Attributes []ThoughtAttribute

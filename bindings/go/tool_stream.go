@@ -13,14 +13,14 @@ import (
 
 // ToolStream is a writer that compresses one tool's output while it arrives, and writes the result to another writer.
 //
-// One call at a time may use a stream. A second one, from another goroutine, a filter or the writer, returns [ErrBusy] and
-// changes nothing.
+// One call at a time may use a stream. A second call, from another goroutine, a filter or the writer, returns [ErrBusy] and changes
+// nothing.
 type ToolStream struct {
 	_       noCopy
 	use     exclusive
 	c       *toolStream // nil once closed
 	to      io.Writer
-	err     error // of the writer; permanent
+	err     error // the error of the writer; permanent
 	callers callFrame
 }
 
@@ -36,7 +36,7 @@ func (s *toolStream) free() {
 }
 
 // NewStream returns a stream for one tool's output, which holds up to memory bytes of it. memory must be at least 4,096 and at
-// least four times the budget; less is [ErrOption].
+// least four times the budget; smaller values are [ErrOption].
 //
 // A text that fits into the memory is written at the end, as [Compressor.Compress] returns it but without a banner. From a
 // longer text, a compressor without a budget removes repeats and writes the rest as it arrives; one with a budget writes head,
@@ -66,7 +66,7 @@ func (c *Compressor) NewStream(invocation Invocation, memory int, to io.Writer) 
 
 // Write feeds the next bytes of the output and writes the decided text. p may be cut anywhere and is not kept.
 //
-// It returns the writer's error as it is, now and from every later call; the bytes of p count as taken. A writer that panics
+// It returns the writer's error unchanged, now and from every later call; the bytes of p count as written. A writer that panics
 // counts as failed in later calls. After Finish the error is [ErrOrder].
 func (s *ToolStream) Write(p []byte) (int, error) {
 	data := (*C.char)(unsafe.Pointer(unsafe.SliceData(p)))
@@ -95,7 +95,7 @@ func (s *ToolStream) SetExitCode(code int) error {
 	return nil
 }
 
-// Finish ends the output, writes the rest and returns a report. The stream takes no more text after it. The report is there
+// Finish ends the output, writes the rest and returns a report. The stream accepts no more text after it. The report is returned
 // even if the writer failed.
 func (s *ToolStream) Finish() (*Report, error) {
 	var report *Report // set before the writer is called, which may panic
@@ -112,7 +112,7 @@ func (s *ToolStream) Finish() (*Report, error) {
 	return report, err
 }
 
-// run makes a call and writes its output. done reports whether the library has done its part.
+// run makes a call and writes its output. done reports whether the call of the library succeeded.
 func (s *ToolStream) run(call func(out *C.aside_bytes) C.aside_status) (done bool, err error) {
 	if err := s.enter(); err != nil {
 		return false, err
@@ -133,7 +133,7 @@ func (s *ToolStream) run(call func(out *C.aside_bytes) C.aside_status) (done boo
 	return true, s.err
 }
 
-// enter begins a call, as that of a scanner.
+// enter begins a call, like Scanner.enter.
 func (s *ToolStream) enter() error {
 	if s == nil {
 		return errNil

@@ -1,13 +1,13 @@
 //go:build cgo
 
-// Guards against concurrent and re-entrant use. The library's memory belongs to C, and the library knows no goroutines, so a
-// call must never reach it while another one holds the same object or after that object was freed.
+// Guards against concurrent and re-entrant use. The library's memory belongs to C, and the library knows no goroutines, so no call
+// may reach the library while another call uses the same object, or after the object was freed.
 
 package aside
 
 import "sync/atomic"
 
-// exclusive admits one call at a time. A second one, from another goroutine or from a callback of the first, is refused.
+// exclusive admits one call at a time. A second call, from another goroutine or from a callback of the first, is refused.
 type exclusive struct {
 	busy   atomic.Bool
 	closed bool
@@ -20,7 +20,7 @@ var (
 	errZero       = &failure{ErrNull, "the object is a zero value: make it with the function New of its type"}
 )
 
-// gone returns the error of an object without memory of the library: it was closed, or it never had any.
+// gone returns the error of an object that has no memory of the library: it was closed, or no function made it.
 func (e *exclusive) gone() error {
 	if e.closed {
 		return ErrClosed

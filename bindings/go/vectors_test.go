@@ -120,7 +120,7 @@ var starts = map[string]aside.Start{
 	"tool": aside.StartTool, "header": aside.StartHeader,
 }
 
-// check runs a case cut as it says, whole, byte by byte, and at every split into two. All must have the same events.
+// check runs a case with its own cuts, whole, byte by byte, and split in two at every place. All runs must have the same events.
 func (v *vector) check(t testing.TB) error {
 	chunks := v.ChunksB64
 	for _, chunk := range v.Chunks {
@@ -213,7 +213,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// A runner that never fails proves nothing.
+// Checks that the runner fails for wrong expectations.
 func TestWrongVectorsFail(t *testing.T) {
 	for _, line := range []string{
 		`{"dialect": "qwen33", "chunks": ["a"]}`,

@@ -1,4 +1,4 @@
-//! A subcommand that this program was built without. Its name is still accepted, and prints how to get the subcommand.
+//! A subcommand that this program was built without. The program still accepts its name, and prints how to get the subcommand.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ pub struct Arguments {
 }
 
 pub fn run(_: &Arguments) -> Result<ExitCode, Stop> {
-    let feature = if COMMAND.get().is_some_and(|name| name.ends_with("proxy")) { "proxy" } else { "templates" };
+    let feature = if COMMAND.get().is_some_and(|name| name.ends_with("draft")) { "templates" } else { "proxy" };
     let how = format!("cargo install --locked --path cli --features {feature}");
     Err(Stop::NotRun(format!("this program was built without it; in a checkout of its sources: {how}"), 2))
 }

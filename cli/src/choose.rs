@@ -11,7 +11,7 @@ use crate::names;
 use crate::output::note;
 use crate::stop::Stop;
 
-/// The dialect that is used if none is given: it has the markers of all families.
+/// The default dialect, which has the markers of all families.
 const DEFAULT: &str = "any";
 
 #[derive(Args)]
@@ -53,26 +53,26 @@ pub struct Source {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Stray::Dialect)]
     stray_close: Stray,
 
-    /// How to read a tag think, thinking or thought at the beginning of an answer, where it is not the dialect's own
+    /// How to read a tag think, thinking or thought at the beginning of an answer, if it is not the dialect's own
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Leading::Dialect)]
     leading_tags: Leading,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Leading {
-    /// It opens the thinking, in a dialect of models
+    /// The tag opens the thinking, in a dialect of models
     Dialect,
-    /// It stays as text, for a prompt that asks for such a tag
+    /// The tag stays as text, for a prompt that asks for such a tag
     Text,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Stray {
-    /// As the dialect says
+    /// The dialect decides
     Dialect,
-    /// It stays as text, for a model that does not think
+    /// The closer stays as text, for a model that does not think
     Text,
-    /// It is removed, and the text around it stays, for a prompt that has ended the thinking
+    /// The closer is removed, and the text around it stays, for a prompt that has ended the thinking
     Drop,
 }
 
@@ -86,7 +86,7 @@ pub struct Chosen {
     pub start: Option<Start>,
     pub stray_close: StrayClose,
     pub leading_tags: LeadingTags,
-    /// Whether the user has chosen it, so that it is not the default.
+    /// Whether the user has chosen the dialect, so that it is not the default.
     pub is_given: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Finds the standard streams that were closed when the program began (`aside split >&-`). Before `main`, Rust opens
-//! `/dev/null` in their places, so that output would be lost without an error. So this looks earlier.
+//! Finds the standard streams that were closed when the program began (`aside split >&-`). Before `main`, Rust opens `/dev/null` in
+//! their place, and output would then be lost without an error. So this code runs earlier.
 
 /// Returns whether standard input was closed.
 pub fn is_stdin_closed() -> bool {

@@ -10,13 +10,13 @@ use crate::names;
 use crate::output::write_out;
 use crate::stop::Stop;
 
-/// Lists the dialects, or says what one of them is
+/// Lists the dialects, or describes one of them
 ///
-/// The list has a line for each dialect: its name, what is open at the first byte, how many bytes are held back at most, and its
-/// other names. With MODEL, the dialect of that model.
+/// The list has a line for each dialect: its name, the span that is open at the first byte, the most bytes that are held back, and
+/// its other names. With MODEL, only the dialect of that model.
 #[derive(Args)]
 pub struct Arguments {
-    /// The dialects to show, by a name of theirs
+    /// The names of the dialects to show
     #[arg(value_parser = names::DIALECTS, hide_possible_values = true)]
     names: Vec<String>,
 

@@ -15,11 +15,11 @@ use crate::stop::Stop;
 
 /// Drafts a dialect file from a chat template, for a model that has no dialect
 ///
-/// The template is rendered for conversations that differ in one thing: the differences say what it writes around thoughts, answers and
-/// calls. The file goes to standard output, with the rendered turns as its examples, which are run as `aside check` does. Whatever no
-/// turn shows is a doubt: a comment in the file, and a line on standard error. Correct the file, and check it again.
+/// The template is rendered for conversations that differ in one thing: the differences show the text around thoughts, answers and
+/// calls. The file goes to standard output, with the rendered turns as its examples, which are run as `aside check` does. A fact
+/// that no turn shows is a doubt: a comment in the file, and a line on standard error. Correct the file, and check it again.
 ///
-/// The exit status is 1 if the template cannot be drafted, or an example is not read as the template means it.
+/// The exit status is 1 if the template cannot be drafted, or if the draft reads an example differently from the template.
 #[derive(Args)]
 pub struct Arguments {
     /// A chat template (Jinja), a tokenizer_config.json, the folder of a checkpoint, or a GGUF file; - reads standard input
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     Ok(if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Drafts a dialect from what was read.
+/// Drafts a dialect from the text that was read.
 pub fn drafted(template: &ChatTemplate, source: &Path) -> Result<Draft, Stop> {
     Dialect::draft(template).map_err(|error| Stop::in_file(source, error))
 }

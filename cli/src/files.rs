@@ -26,7 +26,8 @@ impl Input {
         Input { source: Box::new(source), name: name.to_owned() }
     }
 
-    /// Opens a file, or standard input without a file or with `-`. Without a file, standard input must not be a terminal.
+    /// Opens a file; if there is none, or if it is `-`, opens standard input. If there is no file, standard input must not be a
+    /// terminal.
     pub fn open(file: Option<&Path>) -> Result<Input, Stop> {
         match file {
             None if io::stdin().is_terminal() => {
@@ -53,7 +54,7 @@ impl Input {
     }
 }
 
-/// Returns the error for a file that an option cannot read, perhaps because it is of another kind.
+/// Returns the error for a file that an option cannot read, perhaps because it is a different kind of file.
 pub fn wrong_kind(file: &Path, text: &str, error: impl Display) -> Stop {
     match kind_of(text) {
         Some(what) => Stop::in_file(file, what),
@@ -61,7 +62,7 @@ pub fn wrong_kind(file: &Path, text: &str, error: impl Display) -> Stop {
     }
 }
 
-/// Returns a sentence with the option for a file with this text.
+/// Returns a sentence that names the option for a file with this text.
 pub fn kind_of(text: &str) -> Option<&'static str> {
     let kinds = [
         (Dialect::load(text).is_ok(), "this is a dialect file, for aside split --dialect-file"),

@@ -1,5 +1,4 @@
-//! `aside completions` and `aside man`: files for shells and `man`, made from the description of the options by which they are
-//! parsed.
+//! `aside completions` and `aside man`: files for shells and `man`, made from the definitions with which the options are parsed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -31,7 +30,7 @@ pub struct Completions {
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Man {
-    /// Writes aside.1 and a page for each subcommand into this folder, which is made if it is not there
+    /// Writes aside.1 and a page for each subcommand into this folder, which is created if it does not exist
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }

@@ -13,10 +13,9 @@ use crate::names;
 use crate::output::{Output, note, say};
 use crate::stop::Stop;
 
-/// Rewrites a request: the thinking of earlier turns goes where the server reads it
+/// Rewrites a request: moves the thinking of earlier turns to the place where the server reads it
 ///
-/// The request is one JSON body of chat completions, Anthropic Messages or OpenAI Responses. All that is not named stays
-/// unchanged.
+/// The request is one JSON body of chat completions, Anthropic Messages or OpenAI Responses. Everything else stays unchanged.
 #[derive(Args)]
 pub struct Arguments {
     /// The request; without FILE, or with -, standard input
@@ -26,7 +25,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Format::Chat)]
     format: Format,
 
-    /// The server that gets it, whose options are taken; those that are given here count first
+    /// The server that gets the request, whose options are used; options that are given here override them
     #[arg(long, value_name = "NAME", group = "source", value_parser = names::SERVERS, hide_possible_values = true)]
     server: Option<String>,
 
@@ -38,7 +37,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_enum)]
     name: Option<Name>,
 
-    /// With --name text, how the model marks its thinking; `aside dialects` lists the names
+    /// With --name text, the dialect of the model; `aside dialects` lists the names
     #[arg(long, value_name = "NAME", required_if_eq("name", "text"), value_parser = names::DIALECTS, hide_possible_values = true)]
     dialect: Option<String>,
 
@@ -50,11 +49,11 @@ pub struct Arguments {
     #[arg(long, value_name = "WHAT", value_enum)]
     missing: Option<Missing>,
 
-    /// The treatment of blocks and items that the server did not make
+    /// The treatment of blocks and items that a rewriter made and the server did not
     #[arg(long, value_name = "WHAT", value_enum)]
     made: Option<Made>,
 
-    /// Says at the end, on standard error, what was done
+    /// Reports the changes on standard error at the end
     #[arg(long)]
     report: bool,
 }
@@ -118,7 +117,7 @@ impl Arguments {
             }
             (None, None) => None,
         };
-        // Requests of another format need no change.
+        // Requests of any other format need no change.
         let mut options = server.as_ref().and_then(|server| server.options(format)).cloned();
         let mut options = options.take().unwrap_or_else(|| Options::new(format)).max_body(usize::MAX);
         if let Some(name) = self.name {

@@ -13,6 +13,8 @@ mod files;
 mod generate;
 mod history;
 mod hook;
+#[cfg(feature = "proxy")]
+mod mcp;
 mod names;
 mod output;
 #[cfg(feature = "proxy")]
@@ -22,12 +24,16 @@ mod resplit;
 mod size;
 mod split;
 mod squeeze;
+mod state;
 mod stop;
+mod words;
 
 use std::process::ExitCode;
 
 #[cfg(not(feature = "templates"))]
 use absent as draft;
+#[cfg(not(feature = "proxy"))]
+use absent as mcp;
 #[cfg(not(feature = "proxy"))]
 use absent as proxy;
 use clap::builder::Styles;
@@ -35,13 +41,13 @@ use clap::{CommandFactory, Parser, Subcommand};
 use output::{COMMAND, note, say};
 use stop::Stop;
 
-/// Splits what a language model writes into thinking, content and tool calls, and makes what tools print shorter before a model
-/// reads it.
+/// Splits the text of a language model into thinking, content and tool calls, and shortens the output of tools before a model reads
+/// it.
 #[derive(Parser)]
 #[command(name = "aside", version, propagate_version = true, max_term_width = 100)]
 #[command(
-    after_help = "Exit status: 0 on success, 1 if something failed, 2 for options that are wrong. `aside squeeze -- COMMAND` \
-    exits as COMMAND does."
+    after_help = "Exit status: 0 on success, 1 if something failed, 2 for options that are wrong, but 1 from `aside hook`. \
+    `aside squeeze -- COMMAND` exits as COMMAND does."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -60,7 +66,12 @@ enum Subcommands {
     Proxy(Box<proxy::Arguments>),
     Squeeze(squeeze::Arguments),
     Recall(recall::Arguments),
-    Hook(hook::Arguments),
+    Hook(Box<hook::Arguments>),
+    /// Serves kept texts to an agent, over MCP (in a program built with `--features proxy`)
+    #[cfg(not(feature = "proxy"))]
+    Mcp(mcp::Arguments),
+    #[cfg(feature = "proxy")]
+    Mcp(mcp::Arguments),
     Dialects(dialects::Arguments),
     Check(check::Arguments),
     /// Drafts a dialect file from a chat template (in a program built with `--features templates`)
@@ -91,7 +102,10 @@ fn main() -> ExitCode {
         Err(Stop::PipeClosed) => return ExitCode::SUCCESS,
         Err(Stop::Failed(message)) => (message, 1),
         Err(Stop::NotRun(message, code)) => (message, code),
-        Err(Stop::Usage(message)) => (format!("{message}\nTry `{name} --help`."), 2),
+        // An agent would show its model what a hook says that exits 2.
+        Err(Stop::Usage(message)) => {
+            (format!("{message}\nTry `{name} --help`."), if name == "aside hook" { 1 } else { 2 })
+        }
     };
     note(&message);
     ExitCode::from(code)
@@ -106,6 +120,7 @@ fn run(command: Subcommands) -> Result<ExitCode, Stop> {
         Subcommands::Squeeze(arguments) => squeeze::run(&arguments),
         Subcommands::Recall(arguments) => recall::run(&arguments),
         Subcommands::Hook(arguments) => hook::run(&arguments),
+        Subcommands::Mcp(arguments) => mcp::run(&arguments),
         Subcommands::Dialects(arguments) => dialects::run(&arguments),
         Subcommands::Check(arguments) => check::run(&arguments),
         Subcommands::Draft(arguments) => draft::run(&arguments),
@@ -114,8 +129,8 @@ fn run(command: Subcommands) -> Result<ExitCode, Stop> {
     }
 }
 
-/// Reports wrong arguments with the parser's message. The parser's styles are left out, since they could not be distinguished
-/// from escape sequences in an argument that the message quotes.
+/// Reports wrong arguments with the parser's message. The parser's styles are left out, because they look the same as escape
+/// sequences in an argument that the message quotes.
 fn refuse(error: clap::Error) -> Result<ExitCode, Stop> {
     let error = Cli::command().styles(Styles::plain()).try_get_matches().err().unwrap_or(error);
     let text = error.render().ansi().to_string();

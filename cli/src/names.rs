@@ -1,4 +1,4 @@
-//! Names as values of options: a shell completes built-in names, and the option accepts any text.
+//! Names as values of options: a shell completes built-in names, but the option accepts any text.
 
 use std::ffi::OsStr;
 

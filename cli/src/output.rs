@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::stop::Stop;
 
-/// Standard output for text that may have come from a model or a tool.
+/// Standard output for text that may be from a model or a tool.
 pub struct Output {
     /// The filter of control characters, if standard output is a terminal.
     shown: Option<Shown>,
@@ -19,7 +19,7 @@ impl Output {
         Output { shown: io::stdout().is_terminal().then(Shown::default), text: Vec::new() }
     }
 
-    /// Writes without a buffer, so that the output is seen before more input is read.
+    /// Writes without a buffer, so that the output appears before more input is read.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         let Some(shown) = &mut self.shown else { return write_raw(bytes) };
         self.text.clear();
@@ -57,7 +57,7 @@ pub fn note(message: &str) {
     say(&format!("{}: {message}\n", COMMAND.get().map_or("aside", String::as_str)));
 }
 
-/// Writes a text to standard error. Names of files and arguments in it may come from anywhere.
+/// Writes a text to standard error. It may contain names of files and arguments of unknown origin.
 pub fn say(message: &str) {
     let mut text = Vec::new();
     Shown::default().add(message.as_bytes(), &mut text);

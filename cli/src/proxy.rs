@@ -13,13 +13,13 @@ use crate::stop::{Stop, without_number};
 ///
 /// Clients get the thinking and the calls in separate fields, while they arrive: in chat
 /// completions, completions, Responses, Messages and Ollama's format, by the path of the
-/// request. Everything else passes unchanged.
+/// request. Everything else stays unchanged.
 ///
 ///     aside proxy --upstream http://127.0.0.1:8080
 ///
 /// Each setting can be given as a flag, as a key of the file of --config (max-body = 1000000),
-/// and as an environment variable (`ASIDE_PROXY_MAX_BODY`); the first of these counts. Without
-/// --dialect and --model, the model of a request says the dialect, or the server does.
+/// and as an environment variable (`ASIDE_PROXY_MAX_BODY`); the first of these counts. Without --dialect and --model, the model of
+/// a request or the server determines the dialect.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub struct Arguments {
@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Checks the settings, and that the addresses are free, and serves nothing
+    /// Only checks the settings, and whether the addresses are free
     #[arg(long)]
     check_config: bool,
 }

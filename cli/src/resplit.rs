@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use aside::call_writer::{ImpliedEnd, NotWhole, Tools, UnknownTool};
+use aside::answer::{ImpliedEnd, NotWhole, Tools, UnknownTool};
 use aside::sse::{self, Options, Rewriter, Stats};
 use clap::{Args, ValueEnum};
 
@@ -15,8 +15,8 @@ use crate::stop::Stop;
 
 /// Splits a server's answer: an event stream, lines of JSON, or one JSON body
 ///
-/// The thinking moves from `content` to a separate field, and with --calls tool calls to `tool_calls`; in formats that have
-/// other places for them, to those. Without a dialect, the markers of all families are looked for (the dialect any).
+/// The thinking moves from `content` to a separate field, and with --calls tool calls to `tool_calls`, or to the places that other
+/// formats have for them. Without a dialect, the markers of all families are looked for (the dialect any).
 #[derive(Args)]
 pub struct Arguments {
     /// The answer; without FILE, or with -, standard input
@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Field::ReasoningContent)]
     field: Field,
 
-    /// Makes `tool_calls` of the calls in the text, if the dialect says how calls are written
+    /// Makes `tool_calls` from the calls in the text, if the dialect says how calls are written
     #[arg(long)]
     calls: bool,
 
@@ -45,7 +45,7 @@ pub struct Arguments {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = As::ReasoningText)]
     responses_as: As,
 
-    /// Mends what makes clients fail in a stream of events
+    /// Mends faults in a stream of events that make clients fail
     #[arg(long)]
     repair: bool,
 
@@ -53,12 +53,12 @@ pub struct Arguments {
     #[arg(long)]
     promote_empty: bool,
 
-    /// Leaves thinking that is only guessed to be some as it is; otherwise, if the answer ends by itself in it, it is content
+    /// Leaves guessed thinking unchanged; otherwise, guessed thinking in which the answer ends by itself is content
     #[arg(long)]
     keep_guessed: bool,
 
-    /// The part of a call that is sent before the call is whole: its arguments as they come, or nothing; with text, what is
-    /// longer than may be held
+    /// The part of a call that is sent before the call is whole: its arguments as they arrive, or nothing; with text, only a call
+    /// that is too long to be held
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Before::Tell, requires = "calls")]
     not_whole: Before,
 
@@ -66,11 +66,11 @@ pub struct Arguments {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unknown::Text, requires = "calls")]
     unknown_tool: Unknown,
 
-    /// The most calls of a choice that become `tool_calls`; later ones stay content
+    /// The maximum number of calls of a choice that become `tool_calls`; later ones stay content
     #[arg(long, value_name = "COUNT", requires = "calls")]
     max_calls: Option<u64>,
 
-    /// Treats a call that the end of the answer cuts between two values as not whole
+    /// Treats a call that the end of the answer cuts between two values as incomplete
     #[arg(long, requires = "calls")]
     no_implied_end: bool,
 
@@ -78,16 +78,15 @@ pub struct Arguments {
     #[arg(long, requires = "calls")]
     repair_arguments: bool,
 
-    /// The tool of which each text, without its thinking, is the arguments, as a grammar for a named tool makes a model write
-    /// them
+    /// The tool whose arguments each text is, without its thinking, if a grammar for a named tool makes the model write only these
     #[arg(long, value_name = "NAME", requires = "calls")]
     start_call: Option<String>,
 
-    /// Writes one chunk for each that came, the thinking before the content
+    /// Writes one chunk for each chunk of the server, the thinking before the content
     #[arg(long)]
     merge: bool,
 
-    /// The shapes of servers' answers of which one is made, with commas between them; without LIST, all
+    /// The differences between servers' answers that are removed, with commas between them; without LIST, all
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     normalise: Vec<Shape>,
 
@@ -99,11 +98,12 @@ pub struct Arguments {
     #[arg(long)]
     label: bool,
 
-    /// The treatment of comments in a stream of events, for clients that fail on them; with chunk, each becomes an event without text
+    /// The treatment of comments in a stream of events, for clients that fail on them; with chunk, each comment becomes an event
+    /// without text
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Comments::Keep)]
     comments: Comments,
 
-    /// Says at the end, on standard error, what was counted: as lines, or as a JSON object
+    /// Writes the counts to standard error at the end: as lines, or as a JSON object
     #[arg(long, value_name = "FORM", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "lines")]
     stats: Option<Form>,
 }
@@ -131,9 +131,9 @@ enum As {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Shape {
-    /// The server's thinking goes to the field of --field
+    /// The server's thinking is sent in the field of --field
     Field,
-    /// Content that is a list becomes a string, and its thinking goes to the field
+    /// Content that is a list becomes a string, and its thinking is sent in the field
     Lists,
     /// A chunk with thinking and content becomes two
     Chunks,
@@ -158,6 +158,7 @@ impl Shape {
 enum Thinking {
     Keep,
     Drop,
+    Inline,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -218,6 +219,7 @@ impl Arguments {
         let thinking = match self.thinking {
             Thinking::Keep => sse::Thinking::Keep,
             Thinking::Drop => sse::Thinking::Drop,
+            Thinking::Inline => sse::Thinking::Inline,
         };
         let comments = match self.comments {
             Comments::Keep => sse::Comments::Keep,
@@ -260,9 +262,8 @@ impl Arguments {
 }
 
 fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
-    // The user has chosen the file, so it may have any length.
-    let tools = Tools::read_up_to(&read_text(file)?, Some(usize::MAX));
-    Ok(Arc::new(tools.map_err(|error| Stop::in_file(file, error))?))
+    // The user has chosen the file of tools, so it may have any length.
+    Tools::read_up_to(&read_text(file)?, Some(usize::MAX)).map_err(|error| Stop::in_file(file, error))
 }
 
 /// Returns the counts in a form.
@@ -302,7 +303,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         note(&format!("--calls finds nothing: the dialect {name} does not say how calls are written"));
     }
     let mut rewriter = Rewriter::new(&chosen.dialect, &options).map_err(failed)?;
-    // A gateway keeps its rewriters, and sets this for each answer, depending on the request.
+    // A gateway reuses its rewriters, and sets this for each answer, depending on the request.
     let started = rewriter.use_dialect(None, chosen.start);
     started.map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
     let mut input = Input::open(arguments.file.as_deref())?;

@@ -5,7 +5,7 @@ pub fn parse(text: &str) -> Result<usize, String> {
     parse_with(text, 1 << 10).ok_or_else(|| "not a size: write 512, 10k or 1m".to_owned())
 }
 
-/// Returns a number of other things than bytes. `k` means 1,000, `m` 1,000,000.
+/// Returns a number of anything other than bytes. `k` means 1,000, `m` 1,000,000.
 pub fn parse_count(text: &str) -> Result<usize, String> {
     parse_with(text, 1000).ok_or_else(|| "not a number: write 2500 or 10k".to_owned())
 }

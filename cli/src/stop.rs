@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 pub enum Stop {
-    /// Nobody reads standard output any more.
+    /// The reader of standard output has closed it.
     PipeClosed,
     Failed(String),
     /// A command cannot be run. The code is the one that a shell would return.
@@ -29,12 +29,12 @@ impl Stop {
     }
 }
 
-/// Returns the text of an error in the form of other tools.
+/// Returns the text of an error in the form that other tools use.
 pub fn reason(error: &io::Error) -> String {
     without_number(&error.to_string())
 }
 
-/// Returns a text without the number of the system's error, as in `(os error 2)`.
+/// Returns a text without the system's error number, such as `(os error 2)`.
 pub fn without_number(text: &str) -> String {
     let Some((before, (_, after))) =
         text.split_once(" (os error ").and_then(|(before, rest)| Some((before, rest.split_once(')')?)))

@@ -1,4 +1,4 @@
-//! Runs `aside check` as an author of dialect and filter files does: on correct files, and on files with each kind of error.
+//! Runs `aside check` as an author of dialect and filter files would: on correct files, and on files with each kind of error.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ causes = ["end of stream"]
 "#,
     );
     assert_eq!((code, said.as_str()), (Some(0), "FILE: 2 examples of `own`, right however the text is cut\n"));
-    // Those that are built in are files like any other.
+    // Built-in files are checked like any other file.
     for entry in fs::read_dir(Path::new(ROOT).join("dialects")).unwrap() {
         let output = run(check_of().arg(entry.unwrap().path()));
         assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
@@ -155,7 +155,7 @@ fn filter_files_are_checked() {
     assert_eq!(output.status.code(), Some(1));
     assert!(out(&output).contains("bad.toml: line 2, wrong: "), "{}", out(&output));
     assert!(out(&output).contains("cargo.toml: every test passes"));
-    // A test that fails: the expected text, the difference, and the reason.
+    // A failing test shows the expected text, the difference, and the reason.
     let text = fs::read_to_string(&good).unwrap().replacen("|Compiling|Documenting|Downgrading", "|Building", 1);
     fs::write(&bad, text).unwrap();
     let output = run(check_of().arg(&bad));

@@ -1,4 +1,4 @@
-//! Runs `aside draft` on a template wherever it may be, and reads an answer by what it writes.
+//! Runs `aside draft` on a template from each kind of source, and reads an answer with the draft.
 #![cfg(feature = "templates")]
 
 use std::fs;
@@ -31,7 +31,7 @@ fn a_template_is_drafted_wherever_it_is() {
         assert_eq!(output.status.code(), Some(0), "{}", err(&output));
         assert!(out(&output).contains(&format!("name = \"{name}\"\n")), "{}", out(&output));
         assert_eq!(err(&output).lines().count(), doubts, "{}", err(&output));
-        // The file is right, and reads an answer.
+        // The file is correct, and reads an answer.
         let file = scratch("drafted.toml");
         fs::write(&file, output.stdout).unwrap();
         let checked = run(aside(&["check", "--template"]).arg(&template).arg(&file));
@@ -43,7 +43,7 @@ fn a_template_is_drafted_wherever_it_is() {
     }
     let named = run(aside(&["draft", "--name", "mine"]).arg(&folder));
     assert!(out(&named).contains("name = \"mine\"\n"), "{}", out(&named));
-    // A checkpoint whose template is only in its configuration, and one that has none.
+    // A checkpoint whose template is only in its configuration, and a checkpoint without a template.
     fs::remove_file(&template).unwrap();
     assert_eq!(run(aside(&["draft"]).arg(&folder)).status.code(), Some(0));
     fs::remove_file(&configured).unwrap();
@@ -63,7 +63,7 @@ fn what_cannot_be_drafted_fails_with_the_reason() {
         assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
         assert!(err(&output).contains(why), "{}", err(&output));
     }
-    // An example that is not read as the template means it: the model's own words are between brackets.
+    // An example that the draft reads differently from the template: the model's own words are between brackets.
     let wrong = TEMPLATE.replace("{{ m.content or '' }}", "<call>{{ m.content or '' }}");
     fs::write(&file, wrong).unwrap();
     let output = run(aside(&["draft"]).arg(&file));

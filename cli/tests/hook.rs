@@ -1,13 +1,40 @@
-//! `aside hook` as an agent runs it: an event on standard input, its answer on standard output.
+//! Runs `aside hook` as an agent would: an event on standard input, its answer on standard output.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use support::program::{err, feed, out};
+use support::program::{at_home, empty, err, feed, out, run};
 
+/// Returns the program as a user starts it.
+fn aside(user: &Path, arguments: &[&str]) -> Command {
+    at_home(env!("CARGO_BIN_EXE_aside"), user, arguments)
+}
+
+/// Runs the hook with nothing kept, in which the tests of results are not interested.
 fn hook(event: &Value) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
-    feed(command.args(["hook", "--budget", "2k"]), event.to_string().as_bytes())
+    feed(&mut aside(&empty("hook"), &["hook", "--budget", "2k", "--no-store"]), event.to_string().as_bytes())
+}
+
+/// Returns an event of Claude Code in the form of its manual.
+fn after(tool: &str, input: Value, response: Value) -> Value {
+    json!({
+        "session_id": "abc123", "transcript_path": "/home/u/.claude/projects/p/s.jsonl", "cwd": "/home/u/p",
+        "permission_mode": "default", "hook_event_name": "PostToolUse", "tool_name": tool, "tool_input": input,
+        "tool_response": response, "tool_use_id": "toolu_01ABC123",
+    })
+}
+
+fn bash(command: &str, stdout: &str) -> Value {
+    let response = json!({ "stdout": stdout, "stderr": "", "interrupted": false, "isImage": false });
+    after("Bash", json!({ "command": command, "description": "Run it" }), response)
+}
+
+/// Returns the texts that are kept of a user's results.
+fn texts(user: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(user.join("state/aside/texts")).into_iter().flatten();
+    files.map(|file| file.unwrap().path()).collect()
 }
 
 fn log() -> String {
@@ -57,21 +84,30 @@ fn a_budget_may_be_in_tokens() {
     let event = json!({
         "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": { "command": "make" }, "tool_response": text,
     });
-    let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
-    let output = feed(command.args(["hook", "--budget-tokens", "4000"]), event.to_string().as_bytes());
+    let user = empty("hook-tokens");
+    let output = feed(&mut aside(&user, &["hook", "--budget-tokens", "4000"]), event.to_string().as_bytes());
     let answer: Value = serde_json::from_str(&out(&output)).unwrap();
     let result = answer["hookSpecificOutput"]["updatedToolOutput"].as_str().unwrap();
     let tokens = aside::compress::estimated_tokens(result.as_bytes());
-    // It is the only budget: 10k bytes of these lines would have fewer.
+    // The budget in tokens is the only one: 10k bytes of these lines would be fewer tokens.
     assert!((3600..=4000).contains(&tokens), "{tokens}");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
-    let output = feed(command.args(["hook", "--budget-tokens", "9"]), event.to_string().as_bytes());
-    assert!(output.status.code() == Some(2) && err(&output).contains("the least is 512"), "{}", err(&output));
+    // An agent shows its model what a hook says that exits 2.
+    for (wrong, says) in [
+        (&["--budget-tokens", "9"][..], "the least is 512"),
+        (&["--budget", "ten"], "not a size"),
+        (&["--budget", "9"], "the least is 1024"),
+        (&["--budgets"], "unexpected argument"),
+        (&["--install", "nobody"], "invalid value"),
+    ] {
+        let output = feed(&mut aside(&user, &[&["hook"], wrong].concat()), event.to_string().as_bytes());
+        assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""), "{wrong:?}");
+        assert_eq!(err(&output).matches(says).count(), 1, "{}", err(&output));
+    }
 }
 
 #[test]
 fn an_event_that_is_not_known_changes_nothing() {
-    for event in [json!({ "hook_event_name": "PreToolUse" }), json!([])] {
+    for event in [json!({ "hook_event_name": "PostToolBatch" }), json!([])] {
         let output = hook(&event);
         assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""));
         assert!(err(&output).contains("PostToolUse or AfterTool"), "{}", err(&output));
@@ -87,15 +123,165 @@ fn the_settings_of_the_manual_run() {
     let (_, settings) = page.split_once("```json\n").unwrap();
     let settings: Value = serde_json::from_str(settings.split_once("```").unwrap().0).unwrap();
     let hook = &settings["hooks"]["PostToolUse"][0];
-    assert_eq!(hook["matcher"], "Bash");
+    assert_eq!(hook["matcher"], "Bash|WebFetch|mcp__.*");
     let command = hook["hooks"][0]["command"].as_str().unwrap();
     let arguments = command.strip_prefix("aside ").unwrap().split(' ');
     let event = json!({
         "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": { "command": "seq 50000" },
         "tool_response": { "stdout": (1..50_000).map(|n| format!("{n}\n")).collect::<String>(), "stderr": "" },
     });
-    let output = feed(Command::new(env!("CARGO_BIN_EXE_aside")).args(arguments), event.to_string().as_bytes());
+    let mut command = aside(&empty("hook-manual"), &[]);
+    let output = feed(command.args(arguments), event.to_string().as_bytes());
     let answer: Value = serde_json::from_str(&out(&output)).unwrap();
     let stdout = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().unwrap();
     assert!(stdout.len() <= 10_240 && stdout.ends_with("49999\n"), "{stdout}");
+}
+
+#[test]
+fn the_whole_text_of_a_result_can_be_read_again() {
+    let user = empty("hook-store");
+    let text: String = (1..=9000).map(|line| format!("line {line} of a build\n")).collect();
+    let run_hook = |arguments: &[&str], text: &str| {
+        let output =
+            feed(&mut aside(&user, &[&["hook"], arguments].concat()), bash("make", text).to_string().as_bytes());
+        assert!(output.status.success(), "{}", err(&output));
+        let answer: Value = serde_json::from_str(&out(&output)).unwrap_or_default();
+        let stdout = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().unwrap_or_default();
+        (stdout.to_owned(), err(&output).to_owned())
+    };
+    for budget in ["1024", "2k", "10k"] {
+        let (result, _) = run_hook(&["--budget", budget], &text);
+        let (head, rest) = result.split_once('\n').unwrap();
+        let (counts, id) =
+            head.strip_prefix("[Shortened by aside: ").unwrap().split_once(". Whole text: aside recall ").unwrap();
+        assert_eq!(counts, format!("{} → {} bytes", text.len(), result.len()), "{head}");
+        assert!(
+            result.len() <= budget.replace('k', "").parse::<usize>().unwrap() * if budget == "1024" { 1 } else { 1024 }
+        );
+        let id = id.strip_suffix(" LINES]").unwrap();
+        let marker = rest.lines().find(|line| line.contains("left out: lines ")).unwrap();
+        let lines = marker.rsplit_once(' ').unwrap().1.trim_end_matches(']');
+        let recalled = out(&run(aside(&user, &["recall", id]).arg(lines)));
+        let first: usize = lines.split('-').next().unwrap().parse().unwrap();
+        assert!(recalled.starts_with(&format!("line {first} of a build\n")), "{marker}: {recalled}");
+    }
+    assert_eq!(texts(&user).len(), 3);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&user.join("state/aside/texts")), mode(&user.join("state/aside"))), (0o700, 0o700));
+        assert!(texts(&user).iter().all(|text| mode(text) == 0o600) && mode(&user.join("state/aside/counts")) == 0o600);
+    }
+    // A text that stays as it is is not kept, nor one that nobody wants kept.
+    run_hook(&[], "ok\n");
+    let (result, _) = run_hook(&["--no-store"], &text);
+    assert!(result.starts_with("[Output compressed by ") && !result.contains(": lines "), "{result}");
+    assert_eq!(texts(&user).len(), 3);
+    // The bounds are numbers.
+    run_hook(&["--store-size", &text.len().to_string()], &text);
+    assert_eq!(texts(&user).len(), 1);
+    let old = fs::File::options().write(true).open(&texts(&user)[0]).unwrap();
+    old.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3 * 24 * 60 * 60)).unwrap();
+    run_hook(&["--store-days", "4"], &text);
+    assert_eq!(texts(&user).len(), 2);
+    run_hook(&["--store-days", "2"], &text);
+    assert_eq!(texts(&user).len(), 2);
+    // A result of `aside recall` is not made shorter, nor one that has been.
+    for command in ["aside recall 402186937015 1-200", "aside squeeze --store -- bash -c 'make'"] {
+        let output = feed(&mut aside(&user, &["hook"]), bash(command, &text).to_string().as_bytes());
+        assert_eq!(out(&output), "", "{command}");
+    }
+    // A store that fails is only said.
+    fs::remove_dir_all(user.join("state")).unwrap();
+    fs::write(user.join("state"), "a file").unwrap();
+    let (result, said) = run_hook(&[], &text);
+    assert!(result.starts_with("[Output compressed by ") && result.len() <= 10_240, "{result}");
+    assert_eq!(said.matches("the whole text is not kept: the store: ").count(), 1, "{said}");
+}
+
+/// Checks the forms of results that agents document, with an answer of the same form.
+#[test]
+fn the_results_of_other_tools() {
+    let page = log();
+    for (tool, response, place) in [
+        (
+            "WebFetch",
+            json!({ "bytes": 9000, "code": 200, "codeText": "OK", "result": page, "durationMs": 1, "url": "https://example.com" }),
+            "/result",
+        ),
+        ("mcp__github__get_job_logs", json!([{ "type": "text", "text": page }]), "/0/text"),
+        (
+            "mcp__github__get_job_logs",
+            json!({ "content": [{ "type": "image", "data": "aGk=" }, { "type": "text", "text": page }] }),
+            "/content/1/text",
+        ),
+        ("mcp__github__get_job_logs", json!(page), ""),
+        ("Bash", json!({ "stdout": "", "stderr": page, "interrupted": false }), "/stderr"),
+    ] {
+        let answer: Value = serde_json::from_str(&out(&hook(&after(tool, json!({}), response.clone())))).unwrap();
+        let mut made = answer["hookSpecificOutput"]["updatedToolOutput"].clone();
+        let text = made.pointer_mut(place).unwrap();
+        assert!(text.as_str().unwrap().ends_with("[… 399 lines as above]\nerror: no such cart\n"), "{tool}: {text}");
+        *text = page.clone().into();
+        assert_eq!(made, response, "{tool}");
+    }
+    let event = |tool: &str, content: Value| {
+        json!({ "hook_event_name": "AfterTool", "tool_name": tool, "tool_input": {}, "timestamp": "2026-01-02T03:04:05Z",
+            "tool_response": { "llmContent": content, "returnDisplay": "" } })
+    };
+    let image = json!({ "inlineData": { "mimeType": "image/png", "data": "aGk=" } });
+    for (tool, content, is_shorter) in [
+        ("web_fetch", json!(page), true),
+        ("mcp_github_get_job_logs", json!([{ "text": page }]), true),
+        ("mcp__github__get_job_logs", json!([{ "text": page }, image]), false),
+        ("read_file", json!(page), false),
+    ] {
+        let output = hook(&event(tool, content));
+        assert_eq!(out(&output).contains(r"error: no such cart\n"), is_shorter, "{tool}: {}", out(&output));
+    }
+}
+
+/// Checks that the whole output is shortened where the event has its beginning and a file.
+#[test]
+fn a_long_output_of_claude_code_is_read_from_its_file() {
+    let user = empty("hook-persisted");
+    let whole = format!("{}error: no such cart\n", (0..5000).map(|n| format!("step {n}\n")).collect::<String>());
+    fs::write(user.join("whole.txt"), &whole).unwrap();
+    let mut event = bash("make", &whole[..30_000]);
+    event["tool_response"]["persistedOutputPath"] = user.join("whole.txt").to_str().into();
+    event["tool_response"]["persistedOutputSize"] = whole.len().into();
+    let answer: Value =
+        serde_json::from_str(&out(&feed(&mut aside(&user, &["hook"]), event.to_string().as_bytes()))).unwrap();
+    let made = &answer["hookSpecificOutput"]["updatedToolOutput"];
+    let stdout = made["stdout"].as_str().unwrap();
+    assert!(stdout.len() <= 10_240 && stdout.ends_with("error: no such cart\n"), "{stdout}");
+    assert!(made.get("persistedOutputPath").is_none() && made.get("persistedOutputSize").is_none(), "{made}");
+    assert_eq!(fs::read_to_string(&texts(&user)[0]).unwrap(), whole);
+}
+
+#[test]
+fn what_the_hook_has_done_is_counted() {
+    let user = empty("hook-stats");
+    let run_hook =
+        |event: &Value| out(&feed(&mut aside(&user, &["hook", "--budget", "2k"]), event.to_string().as_bytes()));
+    let result = run_hook(&bash("make", &log()));
+    run_hook(&bash("make", "ok\n"));
+    assert_eq!(
+        run_hook(&after("Read", json!({ "file_path": "/a" }), json!({ "type": "text", "file": { "content": log() } }))),
+        ""
+    );
+    run_hook(&after("mcp__a__b\tc", json!({}), json!([{ "type": "text", "text": "short" }])));
+    let id = result.split("aside recall ").nth(1).unwrap()[..12].to_owned();
+    for _ in 0..2 {
+        assert!(run(aside(&user, &["recall", &id, "1-2"]).arg("--find").arg("warning")).status.success());
+    }
+    let answer: Value = serde_json::from_str(&result).unwrap();
+    let shown = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"].as_str().unwrap().len();
+    let table = out(&run(&mut aside(&user, &["hook", "--stats"])));
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let (before, after) = ((log().len() + 3).to_string(), (shown + 3).to_string());
+    assert!(rows.contains(&vec!["Bash", "2", &before, &after, "2"]), "{table}");
+    assert!(rows.contains(&vec!["mcp__a__b", "c", "1", "5", "5", "0"]), "{table}");
+    assert!(table.contains("Read ") && table.contains("       1 left alone"), "{table}");
 }

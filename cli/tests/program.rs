@@ -55,11 +55,13 @@ fn what_is_not_a_subcommand() {
 /// Checks that a subcommand of a feature is known without it.
 #[test]
 fn what_this_program_was_built_without() {
-    for (name, feature, is_there) in
-        [("proxy", "proxy", cfg!(feature = "proxy")), ("draft", "templates", cfg!(feature = "templates"))]
-    {
+    for (name, feature, is_there) in [
+        ("proxy", "proxy", cfg!(feature = "proxy")),
+        ("mcp", "proxy", cfg!(feature = "proxy")),
+        ("draft", "templates", cfg!(feature = "templates")),
+    ] {
         assert!(out(&aside(&["--help"])).contains(&format!("  {name} ")));
-        // With it, the proxy would serve.
+        // With the feature, the proxy would serve.
         let attempts = [&["--upstream", "http://x"][..], &["a.jinja"], &["--help"], &[]];
         for arguments in attempts.into_iter().filter(|_| !is_there) {
             let output = aside(&[&[name], arguments].concat());
@@ -113,7 +115,7 @@ fn the_dialects() {
 fn completions_and_manual_pages_are_generated() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = out(&aside(&["completions", shell]));
-        // Two shells get no values of options.
+        // For two shells, the completions have no values of options.
         let has_names = !["elvish", "powershell"].contains(&shell);
         let names = ["qwen3-thinking", "gpt-oss", "vllm"].into_iter().filter(|_| has_names);
         for word in ["resplit", "--stray-close", "--responses-as"].into_iter().chain(names) {
@@ -148,10 +150,13 @@ fn completions_and_manual_pages_are_generated() {
 /// Runs a line of a shell, in which `aside` is the program.
 fn shell(line: &str, folder: &Path) -> Output {
     let program = format!("aside() {{ '{}' \"$@\"; }}; export -f aside; set -o pipefail", env!("CARGO_BIN_EXE_aside"));
-    run(Command::new("bash").args(["-c", &format!("{program}; {line}")]).current_dir(folder))
+    let mut command = Command::new("bash");
+    command.args(["-c", &format!("{program}; {line}")]).current_dir(folder);
+    // The state of the user who runs the tests is not theirs.
+    run(command.env("XDG_STATE_HOME", scratch("state")).env("HOME", scratch("home")))
 }
 
-/// Returns a folder with links to what a checkout has, in which a test may write.
+/// Returns a folder with links to the files of a checkout, in which a test may write.
 fn checkout(name: &str) -> PathBuf {
     let folder = scratch(name);
     let _ = fs::remove_dir_all(&folder);
@@ -225,8 +230,8 @@ fn commands_of_the_manual_run_as_written() {
         fs::set_permissions(file, mode).unwrap();
     }
     fs::copy(folder.join("qwen3.jinja"), folder.join("chat_template.jinja")).unwrap();
-    let stored = shell("aside squeeze --budget 2k --store FOLDER log.txt", &folder);
-    let id = out(&stored).split("FOLDER ").nth(1).unwrap()[..12].to_owned();
+    let stored = shell("aside squeeze --store --budget 2k log.txt", &folder);
+    let id = out(&stored).split("recall ").nth(1).unwrap()[..12].to_owned();
 
     let summary = fs::read_to_string(format!("{ROOT}/docs/SUMMARY.md")).unwrap();
     let links = summary.split("](").skip(1).map(|link| format!("docs/{}", link.split_once(')').unwrap().0));
@@ -273,10 +278,10 @@ fn command_of(line: &str) -> Option<String> {
     if line.starts_with("cargo ") || line.contains("| cargo ") {
         let at = line.find("cargo run ")?;
         let (options, arguments) = line[at..].split_once(" -- ")?;
-        // An example is another program.
+        // An example is a separate program.
         return (!options.contains("--example")).then(|| format!("{}aside {arguments}", &line[..at]));
     }
-    // A command of several lines needs programs of others.
+    // A command of several lines needs other programs.
     let is_whole = line.matches('\'').count().is_multiple_of(2);
     (is_whole && (line.starts_with("aside ") || line.contains("| aside "))).then(|| line.to_owned())
 }

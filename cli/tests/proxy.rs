@@ -1,4 +1,4 @@
-//! `aside proxy` as its users run it: its messages about wrong settings, and its end.
+//! Runs `aside proxy` as its users would: its messages about wrong settings, and its end.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -88,7 +88,7 @@ fn flags_count_before_the_file_and_the_file_before_the_environment() {
     std::fs::write(&path, "listen = \"127.0.0.1:0\"\ndialect = \"nowhere\"\n").unwrap();
     let file = path.to_str().unwrap();
     let variables = [("ASIDE_PROXY_UPSTREAM", "http://127.0.0.1:1"), ("ASIDE_PROXY_LISTEN", "wrong")];
-    // The file's wrong dialect is read, and its address in place of the environment's.
+    // The file's wrong dialect is used, and its address overrides the environment's.
     let said = |output: Output| String::from_utf8(output.stderr).unwrap();
     assert!(said(check(&["--config", file], &variables)).contains("nowhere"));
     let output = check(&["--config", file, "--dialect", "qwen3"], &variables);
@@ -150,7 +150,7 @@ fn a_stream_ends_before_the_program() {
     }
     signal(child, Signal::TERM);
     wait_for(&mut log, "ending");
-    // No client is accepted any more, and the stream continues.
+    // No new client is accepted, and the stream continues.
     while TcpStream::connect(&address).is_ok() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
@@ -164,7 +164,7 @@ fn a_stream_ends_before_the_program() {
     assert!(child.wait().unwrap().success());
 }
 
-/// SIGHUP makes the file count again, and a wrong file changes nothing.
+/// SIGHUP makes the proxy read the file again, and a wrong file changes nothing.
 #[test]
 fn the_file_is_read_again_at_a_signal() {
     let path = std::env::temp_dir().join(format!("aside-proxy-again-{}.toml", std::process::id()));

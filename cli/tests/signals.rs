@@ -1,5 +1,5 @@
-//! A run that a signal ends prints the held text, and the command gets the signal once: from a shell, from `timeout`, from a
-//! terminal, from a parent that leads the group of processes.
+//! Checks that a run that a signal ends prints the held text, and that the command gets the signal once: from a shell, from
+//! `timeout`, from a terminal, from a parent that leads the process group.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use support::program::{err, out, scratch};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_aside");
 
-/// Returns a shell command that says when it begins, notes each signal in a file, and then runs `then`.
+/// Returns a shell command that prints a line when it begins, notes each signal in a file, and then runs `then`.
 fn script(noted: &str, then: &str) -> String {
     format!(
         "for s in INT TERM HUP QUIT; do trap \"echo $s >>'{noted}'; {then}\" $s; done; \
@@ -32,7 +32,7 @@ fn start(name: &str, before: &[&str], then: &str) -> Run {
     start_by(name, before, "", then)
 }
 
-/// Starts the same, with a program before `sh`.
+/// Starts the same command, with a program before `sh`.
 fn start_by(name: &str, before: &[&str], by: &str, then: &str) -> Run {
     let noted = scratch(name);
     let _ = fs::remove_file(&noted);
@@ -83,7 +83,7 @@ const HELD: &str = "the same\n[… 299 lines as above]\nerror: no such cart\n";
 #[test]
 fn a_signal_reaches_the_command_once_and_what_is_held_comes_out() {
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3)] {
-        // The shell's command ends itself by the signal, as programs do that clean up.
+        // The shell's command ends itself with the signal, like programs that clean up first.
         let run = start(&format!("once-{signal}"), &[], "trap - $s; kill -s $s $$");
         run.kill(signal);
         let (output, noted) = run.end();
@@ -105,7 +105,7 @@ fn a_command_that_ends_well_after_a_signal_has_ended_well() {
 #[test]
 fn a_second_signal_reaches_the_command_and_ends_the_run() {
     for second in ["INT", "TERM"] {
-        // Whatever the command does with it.
+        // Whatever the command does with the signal.
         for (then, status) in
             [(":", if second == "INT" { 130 } else { 143 }), ("n=\\$((n+1)); [ \\$n -lt 2 ] || exit 9", 9)]
         {
@@ -125,7 +125,7 @@ fn a_second_signal_reaches_the_command_and_ends_the_run() {
     }
 }
 
-/// Starts a process that leads its group and sends signals to its child, as written in a language, and that ends as the child does.
+/// Starts a parent in one of several languages, which leads its group, sends signals to its child, and ends as the child does.
 fn lead(name: &str, leader: &[&str], then: &str) -> Run {
     let noted = scratch(name);
     let _ = fs::remove_file(&noted);
@@ -148,7 +148,8 @@ fn lead(name: &str, leader: &[&str], then: &str) -> Run {
     run
 }
 
-/// Parents that send each signal whose name they read to their child. A shell's children in the background ignore SIGINT and SIGQUIT.
+/// Parents that read names of signals and send each signal to their child. A shell's children in the background ignore SIGINT and
+/// SIGQUIT.
 const LEADERS: [&[&str]; 3] = [
     &["sh", "-c", "\"$@\" & while read s; do kill -s $s $!; done; wait $!", "sh"],
     &[
@@ -202,7 +203,7 @@ fn child_of(id: u32) -> String {
 
 #[test]
 fn what_timeout_sends_reaches_the_command_once() {
-    // To all of the group; to all of a group that the command has left; to the program alone, as the leader of a group.
+    // Sends the signal to the whole group; to a group that the command has left; and only to the program, as the leader of a group.
     for (name, before, command) in [
         ("all", &["timeout", "4"][..], ""),
         ("left", &["timeout", "4"], "setsid"),
@@ -210,7 +211,7 @@ fn what_timeout_sends_reaches_the_command_once() {
     ] {
         let run = start_by(&format!("timeout-{name}"), before, command, "exit 3");
         let (output, noted) = run.end();
-        // The shell may add that its own command was ended.
+        // The shell may add a line that its own command was ended.
         assert!(out(&output).starts_with(HELD), "{name}: {}", out(&output));
         assert_eq!(output.status.code(), Some(124), "{name}: {}", err(&output));
         assert_eq!(noted, ["TERM"], "{name}");
@@ -248,7 +249,7 @@ fn a_pipe_that_is_read_gives_what_it_held_too() {
     let mut to = child.stdin.take().unwrap();
     to.write_all("the same\n".repeat(300).as_bytes()).unwrap();
     to.write_all(b"error: no such cart\n").unwrap();
-    // It is read when the pipe's other end has nothing left; nobody can ask, so that is waited for.
+    // The program has read the text when the pipe is empty. The test cannot observe that, so it waits.
     thread::sleep(Duration::from_millis(500));
     send("TERM", &child.id().to_string());
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Runs `aside split` as a user does: on the recordings, on streams, on files that are not there.
+//! Runs `aside split` as a user would: on the recordings, on streams, on files that do not exist.
 
 use serde_json::Value;
 use std::fs;
@@ -57,7 +57,7 @@ fn channels_of_the_recordings() {
     ends("qwen3-cut.txt", "thinking", "149 + 81 + 4");
     starts("qwen3-tool.txt", "tool", "<tool_call>\n{\"name\": \"run\"");
     whole("qwen3-tool.txt", "content", "\n");
-    // Everything after the block that leads is content, tags in code included.
+    // Everything after the leading block is content, including tags in code.
     let text = fs::read_to_string(recording("inline-think.txt")).unwrap();
     whole("inline-think.txt", "content", text.split_once("</think>").unwrap().1);
     starts("thinking-tags.txt", "content", "\nThe failing test is right");
@@ -205,7 +205,7 @@ fn calls_of_other_dialects_are_said() {
     }
 }
 
-/// Checks that a rendered template starts as the given request does.
+/// Checks that a rendered template has the start of the given request.
 #[test]
 fn the_variables_of_a_template() {
     let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/field/templates/ik_Qwen3.5-4B.jinja");
@@ -287,7 +287,7 @@ fn a_closed_pipe_ends_it_quietly() {
         let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         input.write_all(b"a line\n").unwrap();
         BufReader::new(output).read_line(&mut String::new()).unwrap();
-        // The reader is gone now; `split` notices as it writes, and we when it no longer reads.
+        // The reader has closed its end. `split` notices this when it writes, and the test when `split` stops reading.
         while input.write_all(&[b'x'; 4096]).is_ok() {}
         let output = child.wait_with_output().unwrap();
         assert_eq!((output.status.code(), err(&output)), (Some(0), ""));
@@ -348,7 +348,7 @@ fn split_of(path: &Path) -> Command {
     command
 }
 
-/// Runs with a short text as standard input.
+/// Runs the program with a short text as standard input.
 fn feed(args: &[&str], input: &[u8]) -> Output {
     support::program::feed(split().args(args), input)
 }

@@ -1,4 +1,4 @@
-//! Runs `aside squeeze` as a user does: in a pipe, around a command, on a file.
+//! Runs `aside squeeze` as a user would: in a pipe, around a command, on a file.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,10 @@ fn a_pipe_comes_out_shorter_and_says_so_if_asked() {
 #[test]
 fn a_budget_holds_for_any_length() {
     let text: String = (0..200_000).map(|line| format!("line {line}\n")).collect();
-    for args in [&["--budget", "2k"][..], &["--budget", "2048", "--memory", "8k"]] {
+    // The last one raises the memory to what the budget needs.
+    for args in
+        [&["--budget", "2k"][..], &["--budget", "2048", "--memory", "8k"], &["--budget", "2k", "--memory", "6k"]]
+    {
         let result = out(&feed(args, text.as_bytes()));
         assert!(result.len() <= 2048, "{}", result.len());
         assert!(result.starts_with("line 0\n") && result.ends_with("line 199999\n"), "{result}");
@@ -38,7 +41,7 @@ fn a_budget_in_tokens_holds_too() {
     }
     let folder = scratch("tokens");
     let folder = folder.to_str().unwrap();
-    let result = out(&feed(&["--budget-tokens", "600", "--store", folder], text.as_bytes()));
+    let result = out(&feed(&["--budget-tokens", "600", "--memory", "1k", "--store", folder], text.as_bytes()));
     assert!(result.starts_with("[The whole text: ") && aside::compress::estimated_tokens(result.as_bytes()) <= 600);
 }
 
@@ -77,11 +80,11 @@ fn bytes_that_are_no_text_and_output_without_end() {
     let plain: Vec<u8> = bytes.iter().copied().filter(|byte| !b"\x1b\r\x08".contains(byte)).collect();
     assert!(feed(&["--budget", "4k"], &bytes).stdout.len() <= 4096);
     assert!(feed(&[], &plain).stdout.len() <= plain.len());
-    // The reader has gone: the command ends by its own pipe, and its status counts.
+    // The reader has closed its end: the command ends because its pipe is closed, and its status counts.
     let script = format!("{PROGRAM} squeeze -- sh -c 'yes | head -200000; exit 3' | head -1; exit ${{PIPESTATUS[0]}}");
     let output = run(Command::new("bash").args(["-c", &script]));
     assert_eq!((out(&output).as_str(), output.status.code()), ("y\n", Some(3)));
-    // A command without an end stops too, run or piped.
+    // A command without an end stops too, as the child or in a pipe.
     for ending in ["{} squeeze --memory 64k -- yes | head -2", "yes | {} squeeze --memory 64k | head -2"] {
         let script = format!("timeout 60 bash -c \"{ending}; exit \\${{PIPESTATUS[0]}}\"");
         let output = run(Command::new("bash").args(["-c", &script.replace("{}", PROGRAM)]));
@@ -118,7 +121,7 @@ fn wrong_use_is_an_error() {
         (&["--budget", "1000"], "aside squeeze: "),
         (&["--budget-tokens", "511"], "a budget of 511 tokens is too small: the least is 512"),
         (&["--budget-tokens", "ten"], "not a number: write 2500 or 10k"),
-        (&["--budget", "1m", "--memory", "1m"], "aside squeeze: "),
+        (&["--memory", "1k"], "aside squeeze: a stream needs at least 4096 bytes of memory"),
         (&["--exit-code", "x"], "'--exit-code <N>'"),
         (&["--exit-code="], "'--exit-code <N>'"),
         (&["--budget="], "'--budget <N>'"),
@@ -193,7 +196,8 @@ fn the_whole_text_can_be_read_again() {
     let ["recall", "--store", stored, id, "LINES]"] = words[..] else { panic!("{result}") };
     assert!(stored == folder && id.len() == 12 && id.bytes().all(|byte| byte.is_ascii_digit()), "{head}");
     let recall = |rest: &[&str]| run(Command::new(PROGRAM).args(["recall", "--store", folder, id]).args(rest));
-    // Each marker says the lines that it replaces, as recall takes them: the result with them in place is the whole text.
+    // Each marker names the lines that it replaces, in the form that recall accepts: with these lines put back, the result is the
+    // whole text.
     let (mut whole, mut markers) = (String::new(), 0);
     for line in result.lines().skip(1) {
         match line.strip_suffix(']').and_then(|line| line.split_once(" left out: lines ")) {
@@ -212,6 +216,13 @@ fn the_whole_text_can_be_read_again() {
     assert_eq!(out(&recall(&["7-9"])), "line 7\nline 8\nline 9\n");
     assert_eq!(out(&recall(&["5000"])), "line 5000\n");
     assert_eq!(out(&recall(&["--find", "4242"])), "4242: line 4242\n");
+    assert_eq!(
+        out(&recall(&["4-20", "--find", "9", "--context", "1"])),
+        "8- line 8\n9: line 9\n10- line 10\n--\n18- line 18\n19: line 19\n20- line 20\n"
+    );
+    assert_eq!(out(&recall(&["--find", "4999", "--context", "3"])).lines().count(), 5);
+    assert_eq!(out(&recall(&["--find", "line", "--context", "99999999"])).lines().count(), 201);
+    assert!(err(&recall(&["--context", "3"])).contains("--find"));
     let page = recall(&["4000-"]);
     assert!(
         out(&page).starts_with("line 4000\n") && out(&page).ends_with("line 4199\n[the next of 5000 lines: 4200-]\n")
@@ -228,7 +239,7 @@ fn the_whole_text_can_be_read_again() {
         );
         // A link that somebody made is not followed, and an id is not a path.
         std::os::unix::fs::symlink("/etc/passwd", Path::new(folder).join("111111111111.aside-text")).unwrap();
-        // A pipe without a writer is not waited for.
+        // A pipe without a writer does not block the program.
         let pipe = Path::new(folder).join("333333333333.aside-text");
         assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
         fs::write(Path::new(folder).join("abcdef"), "mine").unwrap();
@@ -237,14 +248,16 @@ fn the_whole_text_can_be_read_again() {
             assert_eq!((output.status.code(), out(&output).as_str()), (Some(1), ""), "{id}");
         }
     }
-    // Reading makes no folder.
+    // Reading does not create the folder.
     let none = format!("{folder}/new/folder");
     let output = run(Command::new(PROGRAM).args(["recall", "--store", &none, id]));
     assert_eq!((output.status.code(), Path::new(&none).exists()), (Some(1), false));
     assert_eq!(err(&output), format!("aside recall: {none}: No such file or directory\n"));
-    for (lines, says) in
-        [(&["99999"][..], "lines, and none of those that were asked for\n"), (&["--find", "no such"], "none of those")]
-    {
+    for (lines, says) in [
+        (&["99999"][..], "lines, and none of those that were asked for\n"),
+        (&["99999-"], "has 5000 lines, and none"),
+        (&["--find", "no such"], "none of those"),
+    ] {
         let output = recall(lines);
         assert!(output.status.code() == Some(1) && output.stdout.is_empty(), "{lines:?}");
         assert!(err(&output).contains(says), "{}", err(&output));
@@ -253,7 +266,7 @@ fn the_whole_text_can_be_read_again() {
     let files = || fs::read_dir(folder).unwrap().count();
     let before = files();
     assert_eq!(out(&feed(&["--store", folder], b"short\n")), "short\n");
-    // Nor is one of which nothing is printed: the options are wrong, or the input is.
+    // Nor is a text of which nothing is printed, because the options or the input are wrong.
     for wrong in [&["--budget=1k"][..], &["--budget-tokens=512"], &["--memory=1"], &["no/such/file"]] {
         let output = feed(&[&["--store", folder], wrong].concat(), text.as_bytes());
         let is_option = wrong[0].starts_with("--");
@@ -287,7 +300,7 @@ fn a_store_that_fails_is_only_said() {
             ("File too large", "ulimit -f 8;", store, &prints),
             ("No such file or directory", "", store, &removes),
             ("File exists", "", of_a_file, &prints),
-            // Nobody can read what is said.
+            // Standard error is full or closed.
             ("", "ulimit -f 8; exec 2>/dev/full;", store, &prints),
             ("", "ulimit -f 8; exec 2>&-;", store, &prints),
         ] {
@@ -304,7 +317,7 @@ fn a_store_that_fails_is_only_said() {
                 _ => assert!(out(&output) == out(&plain), "{says}: {} bytes of {}", text.len(), out(&plain).len()),
             }
             let line = format!("aside squeeze: the whole text is not kept: the store: {says}\n");
-            // A text that is printed whole would not have been kept.
+            // A text that is printed whole would not be kept.
             let is_whole = says.starts_with("No such") && !matches!(options, ["--budget" | "--memory", _]);
             let is_said = err(&output).starts_with(&line);
             assert!(is_said || says.is_empty() || is_whole, "{options:?}, {says}: {}", err(&output));
@@ -335,4 +348,19 @@ fn a_command_is_told_from_a_file() {
     let output = run(squeeze().arg("make"));
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(err(&output), "aside squeeze: make: there is no such file. To run a command: aside squeeze -- make\n");
+}
+
+#[test]
+fn a_store_without_a_folder_is_the_users() {
+    let state = scratch("state");
+    let _ = fs::remove_dir_all(&state);
+    let mut command = squeeze();
+    let text: String = (1..=5000).map(|line| format!("line {line}\n")).collect();
+    let output = support::program::feed(
+        command.args(["--budget", "2k", "--store"]).env("XDG_STATE_HOME", &state),
+        text.as_bytes(),
+    );
+    let id = out(&output).strip_prefix("[The whole text: aside recall ").unwrap()[..12].to_owned();
+    let recalled = run(Command::new(PROGRAM).args(["recall", &id, "7-8"]).env("XDG_STATE_HOME", &state));
+    assert_eq!(out(&recalled), "line 7\nline 8\n");
 }

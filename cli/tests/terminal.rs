@@ -1,5 +1,5 @@
-//! Text of a model, a tool, a file's name or an argument cannot act on the terminal that shows it. The terminal is a real one,
-//! made by `script`. And the program's behaviour if standard input or output is closed.
+//! Checks that text of a model, a tool, a file's name or an argument cannot control the terminal that shows it, on a real terminal
+//! made by `script`. Also tests the program's behaviour if standard input or output is closed.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -20,7 +20,7 @@ fn terminal(line: &str) -> Vec<u8> {
     let mut command = Command::new("script");
     command.args(["-qec", &line, "/dev/null"]).env("SHELL", "/bin/bash").env("TERM", "xterm").env_remove("NO_COLOR");
     let got = run(&mut command).stdout;
-    // A terminal ends its lines so.
+    // A terminal ends its lines in this way.
     let mut text = Vec::new();
     for (index, line) in got.split(|&byte| byte == b'\n').enumerate() {
         text.extend_from_slice(if index > 0 { b"\n" } else { b"" });
@@ -111,7 +111,7 @@ fn the_other_subcommands_show_what_would_act() {
     for command in ["resplit", "squeeze", "squeeze -- cat"] {
         assert_eq!(harmless(&format!("aside {command} {text} 2>/dev/null")), SHOWN, "{command}");
     }
-    // A character that two reads cut.
+    // A character that is split over two reads.
     let cut = "(printf '\\302'; sleep 0.3; printf '\\23331m\\342\\200'; sleep 0.3; printf '\\256\\302')";
     for command in ["resplit", "squeeze"] {
         assert_eq!(harmless(&format!("{cut} | aside {command} 2>/dev/null")), "\\u{9b}31m\\u{202e}\\xc2", "{command}");
@@ -165,17 +165,17 @@ fn messages_show_what_would_act_wherever_they_go() {
         assert!(!output.status.success() && out(&output).is_empty(), "{arguments:?}: {said}");
         assert!(!said.chars().any(|character| character.is_control() && character != '\n'), "{arguments:?}: {said:?}");
         assert!(!said.contains('\u{202e}'), "{arguments:?}: {said:?}");
-        // Not all quote the wrong text, but quoted text is whole.
+        // Not all messages quote the wrong text, but quoted text is whole.
         assert!(said.contains(shown) || !said.contains('x'), "{arguments:?}: {said}");
     }
     let output = run(Command::new(PROGRAM).arg("split").arg(not_text));
     assert!(err(&output).contains("\\u{1b}[31m"), "{}", err(&output));
-    // A terminal gets them the same.
+    // A terminal gets the same messages.
     let said = harmless(&format!("aside split '{missing}'"));
     assert_eq!(said, format!("aside split: /no/such/{shown}: No such file or directory\n"));
 }
 
-/// Checks that a file that takes some seconds shows how far it is, on a terminal alone, and that the line goes.
+/// Checks that progress is shown for a file that takes some seconds, only on a terminal, and that the line is removed.
 #[test]
 fn a_long_file_shows_progress() {
     let lines: String = (0..3_000_000).map(|line| format!("[{line}] compiling unit {line}.c\n")).collect();
@@ -208,7 +208,7 @@ fn a_closed_stream_is_an_error_and_a_closed_pipe_is_not() {
     assert_eq!((output.status.code(), err(&output)), (Some(1), "aside split: standard input is closed\n"));
     let output = shell(&format!("aside split --dialect=qwen3 {path} <&-"));
     assert!(output.status.success());
-    // The reader of a pipe has gone.
+    // The reader of a pipe has closed it.
     for command in ["split", "split --events", "resplit", "squeeze"] {
         let line = format!("yes | head -200000 | aside {command} 2>&1 | head -1 >/dev/null; exit ${{PIPESTATUS[2]}}");
         let output = shell(&line);

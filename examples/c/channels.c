@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 struct printer {
-    int64_t channel; /* of the line that is being written; -1: none yet */
+    int64_t channel; /* of the current line; -1: no line yet */
 };
 
 static const char *channel_name(uint32_t channel)
@@ -29,13 +29,13 @@ static const char *channel_name(uint32_t channel)
     }
 }
 
-/* Called for each event; `bytes` is valid until it returns. Non-zero would pause the scanner. */
+/* Called for each event. `bytes` is valid until the function returns. A result other than 0 would pause the scanner. */
 static int32_t print(void *user, const aside_event *event, const char *bytes)
 {
     struct printer *printer = user;
 
     if (event->kind != ASIDE_KIND_TEXT)
-        return 0; /* markers, framing, attributes: nothing to read */
+        return 0; /* markers, framing, attributes: no text */
     if (printer->channel != event->channel) {
         if (printer->channel >= 0)
             putchar('\n');
@@ -60,7 +60,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "channels: %s\n", aside_last_error());
         return 2;
     }
-    /* read() returns the available bytes, so text is shown while the model still writes. Cuts may fall anywhere. */
+    /* read() returns the bytes that are available, so text is printed while the model still writes. The input may be cut
+     * anywhere. */
     while (status == ASIDE_OK && (len = read(STDIN_FILENO, chunk, sizeof chunk)) > 0) {
         status = aside_scanner_feed(scanner, chunk, (size_t)len, print, &printer);
         fflush(stdout);

@@ -1,6 +1,6 @@
 /* Reads a model's output from standard input, a few bytes at a time, and prints its tool calls as they are sent to a
- * client: one entry of OpenAI's `tool_calls` per line. The arguments are a file with the request's `tools`, and a
- * dialect's name or file.
+ * client: one entry of OpenAI's `tool_calls` per line. The arguments are a file with the request's `tools`, and the name or the
+ * file of a dialect.
  *
  *     cc -I include examples/c/tool_calls.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o tool_calls
  *     echo '[{"name": "add"}]' >tools.json
@@ -8,7 +8,8 @@
  *
  * prints
  *
- *     {"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":"{\"a\""}}
+ *     {"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":""}}
+ *     {"index":0,"function":{"arguments":"{\"a\""}}
  *     {"index":0,"function":{"arguments":": 2}"}}
  */
 #include <aside.h>
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints a text of the library, which is UTF-8, as a JSON string. */
+/* Prints a text of the library as a JSON string. The text is UTF-8. */
 static void print_string(aside_bytes text)
 {
     size_t i;
@@ -36,39 +37,22 @@ static void print_string(aside_bytes text)
     putchar('"');
 }
 
-static void print_delta(const aside_call_delta *delta)
+static void print_part(const aside_part *part)
 {
-    if (delta->arguments.len == 0 && !delta->is_first)
-        return; /* the end of a call: OpenAI has nothing that says so */
-    printf("{\"index\":%lu", (unsigned long)delta->index);
-    if (delta->is_first) {
-        printf(",\"id\":");
-        print_string(delta->id);
-        printf(",\"type\":\"function\"");
+    if (part->kind == ASIDE_PART_KIND_CALL) {
+        printf("{\"index\":%lu,\"id\":", (unsigned long)part->index);
+        print_string(part->id);
+        printf(",\"type\":\"function\",\"function\":{\"name\":");
+        print_string(part->text);
+        puts(",\"arguments\":\"\"}}");
+    } else if (part->kind == ASIDE_PART_KIND_ARGUMENTS) {
+        printf("{\"index\":%lu,\"function\":{\"arguments\":", (unsigned long)part->index);
+        print_string(part->text);
+        puts("}}");
     }
-    printf(",\"function\":{");
-    if (delta->is_first) {
-        printf("\"name\":");
-        print_string(delta->name);
-        putchar(',');
-    }
-    printf("\"arguments\":");
-    print_string(delta->arguments);
-    puts("}}");
 }
 
-/* Called for each event. The call writer picks out the events of calls. */
-static int32_t on_event(void *user, const aside_event *event, const char *bytes)
-{
-    aside_call_delta delta = {.size = sizeof delta};
-    aside_status status = aside_call_writer_feed(user, event, sizeof *event, bytes, &delta);
-
-    if (status == ASIDE_OK)
-        print_delta(&delta);
-    return status < 0; /* non-zero pauses the scanner */
-}
-
-/* Returns a file's bytes, or exits. */
+/* Returns a file's bytes, or ends the program. */
 static char *read_file(const char *path, size_t *len)
 {
     static const size_t most = 1 << 20;
@@ -101,39 +85,41 @@ static const aside_dialect *dialect_of(const char *name)
 
 int main(int argc, char **argv)
 {
-    aside_scanner_options options = {.size = sizeof options, .calls = 1};
-    aside_call_writer_options writing = {.size = sizeof writing};
+    aside_answer_options options = {.size = sizeof options};
     const aside_dialect *dialect;
-    aside_scanner *scanner;
-    aside_call_writer *writer;
-    aside_status status = ASIDE_OK;
+    const aside_part *parts;
+    aside_answer *answer;
+    aside_status status;
     char chunk[4];
     char *tools;
-    size_t len;
+    size_t len, count, i;
 
     if (argc != 3) {
         fputs("usage: tool_calls TOOLS.json DIALECT <text\n", stderr);
         return 2;
     }
-    tools = read_file(argv[1], &writing.tools.len);
-    writing.tools.at = tools;
+    tools = read_file(argv[1], &options.tools.len);
+    options.tools.at = tools;
     dialect = dialect_of(argv[2]);
-    scanner = dialect == NULL ? NULL : aside_scanner_new(dialect, &options);
-    writer = scanner == NULL ? NULL : aside_call_writer_new(dialect, &writing);
-    if (writer == NULL) {
+    answer = dialect == NULL ? NULL : aside_answer_new(dialect, &options);
+    if (answer == NULL) {
         fprintf(stderr, "tool_calls: %s\n", aside_last_error());
         return 2;
     }
     free(tools);
-    aside_dialect_free((aside_dialect *)dialect); /* scanner and writer keep what they need */
+    aside_dialect_free((aside_dialect *)dialect); /* the answer keeps the data that it needs */
 
-    while (status == ASIDE_OK && (len = fread(chunk, 1, sizeof chunk, stdin)) > 0)
-        status = aside_scanner_feed(scanner, chunk, len, on_event, writer);
-    if (status == ASIDE_OK)
-        status = aside_scanner_finish(scanner, on_event, writer);
+    do {
+        len = fread(chunk, 1, sizeof chunk, stdin);
+        if (len > 0)
+            status = aside_answer_feed(answer, chunk, len, &parts, &count);
+        else /* a server knows why the text ends, by its `finish_reason` */
+            status = aside_answer_finish(answer, ASIDE_END_REASON_UNKNOWN, &parts, &count);
+        for (i = 0; status == ASIDE_OK && i < count; i++)
+            print_part(&parts[i]);
+    } while (status == ASIDE_OK && len > 0);
     if (status != ASIDE_OK)
         fprintf(stderr, "tool_calls: %s\n", aside_last_error());
-    aside_call_writer_free(writer);
-    aside_scanner_free(scanner);
+    aside_answer_free(answer);
     return status == ASIDE_OK && !ferror(stdin) && fflush(stdout) == 0 ? 0 : 1;
 }

@@ -1,11 +1,11 @@
-/* Reads a command's output from standard input and prints the text for the model: at most 2,000 bytes, the failures first.
+/* Reads a command's output from standard input and prints the text for the model: at most 2,000 bytes, with priority for failures.
  * The arguments are the command line and its exit code.
  *
  *     cc -I include examples/c/tool_result.c target/release/libaside.a -lutil -lrt -lpthread -lm -ldl -o tool_result
  *     make 2>&1 | ./tool_result make 2
  *
- * The report goes to standard error. A host that runs the command itself knows the exit code, and can
- * feed a stream while the command prints: `aside_tool_stream_feed()`.
+ * The report is printed to standard error. A host that runs the command itself knows the exit code, and can feed a stream while the
+ * command prints, with `aside_tool_stream_feed()`.
  */
 #include <aside_compress.h>
 
@@ -22,8 +22,8 @@ static int fail(const char *what)
     return 2;
 }
 
-/* Returns the input of a terminal tool as JSON, which the caller frees. A command line may have any bytes but NUL; those that
- * are not printable ASCII are left out. */
+/* Returns the input of a terminal tool as JSON, which the caller frees. A command line may contain any bytes except NUL. Bytes
+ * other than printable ASCII are left out. */
 static char *input_of(const char *command, const char *exit_code)
 {
     char *json = malloc(2 * strlen(command) + strlen(exit_code) + 64);
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     }
     registry = aside_registry_new(1); /* with every built-in filter */
     compressor = aside_compressor_new(registry, &options);
-    aside_registry_free(registry); /* the compressor has copied it */
+    aside_registry_free(registry); /* the compressor has copied the registry */
     input = input_of(argv[1], argv[2]);
     text = read_all(&part.len);
     if (compressor == NULL || input == NULL || text == NULL) {
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
         if (compressed == NULL) {
             status = fail(argv[1]);
         } else {
-            /* A part that stays unchanged has no new text. */
+            /* An unchanged part has no new text. */
             aside_compressed_part(compressed, 0, &part);
             fwrite(part.at, 1, part.len, stdout);
             tell(compressed);

@@ -1,5 +1,6 @@
-// One request of an inference server: tokens of the model in, an OpenAI-style event stream out. The model's thinking goes
-// into `reasoning_content`, everything else into `content`; a host with a parser for tool calls would give it Channel::tool.
+// One request of an inference server: turns the model's tokens into an OpenAI-style event stream. The thinking is sent in
+// `reasoning_content`, and everything else in `content`. A host with a parser for tool calls would pass the text of Channel::tool
+// to it.
 #ifndef DELTAS_HPP
 #define DELTAS_HPP
 
@@ -16,17 +17,17 @@ public:
         : scanner_(dialect), id_(std::move(id)), model_(std::move(model))
     {}
 
-    /// Appends the text before the first token.
+    /// Appends the events before the first token.
     void begin(std::string &out) const { append(out, {{"role", "assistant"}}); }
 
-    /// Appends the deltas that the token decides: often one, none while it may belong to a marker. A token may end anywhere,
-    /// in the midst of a marker or a character too.
+    /// Appends the deltas that can be sent after this token: often one, and none while the text may belong to a marker. A token may
+    /// end anywhere, even inside a marker or a character.
     void feed(std::string_view token, std::string &out)
     {
         scanner_.feed(token, [&](const aside::Event &event) { hear(event, out); });
     }
 
-    /// Appends the text that was still held back, and the end of the stream.
+    /// Appends the held text, and the end of the stream.
     void finish(std::string &out)
     {
         scanner_.finish([&](const aside::Event &event) { hear(event, out); });
@@ -49,7 +50,7 @@ private:
             {"model", model_},
             {"choices", {{{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", std::move(finish_reason)}}}},
         };
-        // An event never cuts a character. Bytes that are not characters cannot be in JSON: they are replaced.
+        // An event never cuts a character. JSON cannot contain bytes that are not valid UTF-8, so they are replaced.
         out += "data: " + chunk.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n\n";
     }
 

@@ -1,4 +1,5 @@
-// A proxy's treatment of an answer: it asks whether the answer is for a rewriter, rewrites it or lets it pass, and prints the counts.
+// Treats an answer like a proxy: asks whether a rewriter must read the answer, rewrites it or passes it on unchanged, and prints
+// the counts.
 //
 //     relay DIALECT PATH CONTENT_TYPE < body
 //     relay qwen3 /v1/messages text/event-stream < answer.sse
@@ -20,7 +21,7 @@ try {
     if (const auto body = aside::wants(exchange))
         options.body = *body;
     else
-        options.off = true; // a proxy would need no rewriter
+        options.off = true; // then a proxy would need no rewriter
     aside::Rewriter rewriter(aside::Dialect::find(argv[1]), options);
 
     char buffer[16 * 1024];

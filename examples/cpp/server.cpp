@@ -1,6 +1,6 @@
 // An inference server's streaming endpoint, with cpp-httplib: POST /v1/chat/completions answers with an event stream of
-// `reasoning_content` and `content` deltas. An echo replaces the model: it repeats the last message, in
-// tokens of 4 bytes. The request's `model` names the dialect.
+// `reasoning_content` and `content` deltas. There is no real model: the answer repeats the last message, in tokens of 4 bytes. The
+// request's `model` names the dialect.
 //
 //     server [PORT]                  on 127.0.0.1; 0 takes a free port, which is printed
 //     curl -N localhost:8080/v1/chat/completions -d \
@@ -16,13 +16,13 @@
 
 namespace {
 
-/// A request under way. Only the thread that serves it touches it.
+/// A running request. Only the thread that serves it uses it.
 struct Stream {
     Deltas deltas;
     std::string output;
     std::size_t said = 0;
 
-    /// The next token, and the deltas that it decides; false when there are no more.
+    /// Appends the deltas that can be sent after the next token. Returns false after the last token.
     bool step(std::string &out)
     {
         if (said == 0)
@@ -64,14 +64,14 @@ void complete(const httplib::Request &request, httplib::Response &response)
         try {
             std::string out;
             const bool has_more = stream->step(out);
-            // A token that settles nothing sends nothing.
+            // If the token may belong to a marker, nothing is sent yet.
             if (!out.empty() && !sink.write(out.data(), out.size()))
-                return false; // the client has gone
+                return false; // the client has disconnected
             if (!has_more)
                 sink.done();
             return true;
         } catch (const std::exception &) {
-            return false; // ends the connection, and this stream alone
+            return false; // ends only this connection and its stream
         }
     });
 }
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     // httplib serves each connection in a separate thread, so this is the largest number of streams at once.
     server.new_task_queue = [] { return new httplib::ThreadPool(128); };
     server.set_keep_alive_max_count(1);
-    // It reads a request whole, and would otherwise hold as much as a client sends.
+    // httplib keeps a whole request in memory, which would otherwise have no limit.
     server.set_payload_max_length(8 << 20);
     socket_t listening = INVALID_SOCKET;
     server.set_socket_options([&](socket_t socket) {
@@ -104,7 +104,8 @@ int main(int argc, char **argv)
 
     const bool is_bound = port == 0 ? (port = server.bind_to_any_port("127.0.0.1")) > 0
                                     : server.bind_to_port("127.0.0.1", port);
-    // httplib lets 5 connections wait to be accepted; when many come at once, those beyond would try again only seconds later.
+    // httplib lets only 5 connections wait to be accepted. If many clients connect at once, the others would try again only seconds
+    // later.
     if (!is_bound || listen(listening, 128) != 0) {
         std::cerr << "server: cannot listen on port " << port << '\n';
         return 1;

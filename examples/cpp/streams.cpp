@@ -1,5 +1,5 @@
-// Several requests at once, as an inference server has them: the model's tokens arrive in turn, some for each request, and
-// each request has its own scanner.
+// Handles several requests at once, like an inference server: the model's tokens for the requests arrive alternately, and each
+// request has its own scanner.
 //
 //     streams DIALECT FILE...        each file is what the model says to one request
 //     streams qwen3 examples/recordings/qwen3.txt examples/recordings/qwen3-tool.txt
@@ -14,7 +14,7 @@ namespace {
 
 struct Request {
     Deltas deltas;
-    std::string output; // all that the model is going to say
+    std::string output; // the model's whole output
     std::size_t said = 0;
 };
 
@@ -37,7 +37,7 @@ try {
         batch.push_back({Deltas(dialect, "chatcmpl-" + std::to_string(at - 1), argv[1]), std::move(output)});
         batch.back().deltas.begin(out);
     }
-    // One turn: the next token of every request that is not at its end.
+    // Feeds the next token of every request that has not ended.
     for (bool is_busy = true; is_busy;) {
         is_busy = false;
         for (Request &request : batch) {

@@ -1,9 +1,9 @@
 // The tool loop of an agent: runs each command that the model asks for, shortens its output while it is printed, and returns it to
-// the model. The arguments replace the model: they are the commands that it asks for, in order.
+// the model. There is no real model: the arguments are the commands that it asks for, in order.
 //
 //     tool_loop "ls -lR /usr/lib" "make -C somewhere"
 //
-// The budget holds for any output, and so does the memory: a command's output is never held whole.
+// The budget holds for any output, and the memory is bounded too: a command's whole output is never kept in memory.
 #include <aside_compress.hpp>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr std::size_t budget = 2'000; // the most bytes that the model reads of one result
+constexpr std::size_t budget = 2'000; // the maximum size of a result in bytes
 constexpr std::size_t memory = 1 << 20;
 
 // Runs a command, and returns the text for the model.
@@ -27,7 +27,7 @@ std::string run(const aside::Compressor &compressor, const std::string &command)
     const std::string input = nlohmann::json{{"command", command}}.dump(-1, ' ', false, replace);
     aside::ToolStream stream(compressor, {"bash", input}, memory);
 
-    // Both streams together, as a terminal shows them.
+    // Reads both streams together, as a terminal shows them.
     std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(("{ " + command + "\n} 2>&1").c_str(), "r"), pclose);
     if (!pipe)
         throw std::runtime_error("cannot run " + command);

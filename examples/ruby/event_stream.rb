@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Reads an OpenAI-style event stream over HTTP and splits the content of its deltas. The server is part of this file: it
-# listens on the loopback interface and sends its bytes in odd pieces.
+# Reads an OpenAI-style event stream over HTTP and splits the content of its deltas. The server is also in this file: it listens on
+# the loopback interface and sends its bytes in pieces of arbitrary size.
 #
 #   ruby examples/ruby/event_stream.rb
 
@@ -10,7 +10,7 @@ require "json"
 require "net/http"
 require "socket"
 
-# The answer of a model's server: events with pieces of the text, cut anywhere.
+# The answer of a model's server: events with pieces of the text, which are cut anywhere.
 ANSWER = "<think>Twice 21 is 42; say so – 短く.</think>It is 42. 答えは 42 です。"
 DELTAS = ANSWER.chars.each_slice(5).map do |piece|
   "data: #{JSON.generate(choices: [{ index: 0, delta: { content: piece.join } }])}\n\n"
@@ -25,7 +25,7 @@ def serve(server)
   client.close
 end
 
-# Yields the text of each event as it arrives. Pieces are joined to lines before they are read.
+# Yields the text of each event as it arrives. Pieces are joined into lines before they are parsed.
 def deltas(uri)
   return enum_for(:deltas, uri) unless block_given?
 

@@ -1,14 +1,15 @@
-//! Loads any dialect file: it must be refused, or keep the contract on any text.
+//! Loads any dialect file: the file must be refused, or a scanner with it must keep the contract on any text.
 //!
-//! Input: a dialect file up to a NUL; how many lengths of chunks, and these; the text, or none: then the file is the text,
-//! and all its markers are in it. Where the first byte is 1, the file is made of the bytes up to the NUL: few are refused.
+//! Input: a dialect file up to a NUL, the number of chunk lengths, the lengths, and the text. If there is no text, the file itself
+//! is the text, which contains all its markers. If the first byte is 1, the file is generated from the bytes up to the NUL, and is
+//! rarely refused.
 
 use aside::{Channel, Dialect, ScannerOptions, Start};
 use samples::Random;
 
 use super::{Input, contract, cut, scanner::tokens};
 
-/// The reference looks at all that came before, at each byte.
+/// At each byte, the reference reads the whole text before it.
 const MOST_FOR_REFERENCE: usize = 512;
 
 pub fn run(data: &[u8]) {
@@ -45,7 +46,8 @@ pub fn run(data: &[u8]) {
         for (stray_close, stray) in support::STRAYS {
             let options = options.stray_close(stray_close);
             let whole = contract(&dialect, &options, text, &[text]).unwrap();
-            // Without this key, a closer that the host has removed gives way to another marker.
+            // The host's option to remove closers is compared only if the dialect has this key. Without it, another marker may
+            // count in place of such a closer.
             if text.len() <= MOST_FOR_REFERENCE && plain.extra_close.as_deref() == Some("drop") {
                 let wanted = reference::read_with_stray(&plain, text, Some(start.as_str()), stray);
                 if let Some(difference) = support::difference(&wanted, &whole) {

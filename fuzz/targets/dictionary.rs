@@ -9,7 +9,7 @@ use support::Pair;
 
 use super::scanner::PAIRS;
 
-/// Examples that are longer would be most of an input.
+/// Longer examples would fill most of an input.
 const LONGEST: usize = 160;
 
 /// The words of each dialect of `PAIRS`: whole calls and examples first, then the beginnings of calls, then markers and their
@@ -36,7 +36,7 @@ pub fn words(pair: &Pair) -> &'static [Vec<u8>] {
     at.map_or(&[], |at| &WORDS[at])
 }
 
-/// Returns the words of all dialects as libFuzzer reads them. It takes none of more than 64 bytes.
+/// Returns the words of all dialects in the format of libFuzzer's dictionary, whose words have at most 64 bytes.
 pub fn file() -> String {
     let all: HashSet<&Vec<u8>> = WORDS.iter().flatten().filter(|word| (2..=64).contains(&word.len())).collect();
     let mut lines: Vec<String> = all.into_iter().map(|word| line(word)).collect();

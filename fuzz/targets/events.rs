@@ -1,14 +1,14 @@
-//! Rewrites event streams and bodies of every format, with any options. No cut may change a byte of the output, and text that
-//! is not to be split must pass unchanged. Clients must get the reference's result for any text that a server might send, with
-//! its calls where they are wanted. Servers that contradict themselves get JSON for JSON.
+//! Rewrites event streams and bodies of every format with any options. No cut may change a byte of the output, and text that must
+//! not be split must stay unchanged. Clients must get the reference's result for any text that a server might send, with its calls
+//! if they are wanted. If a server contradicts itself, JSON must stay JSON.
 //!
-//! Input: the dialect's name and a newline; the way; the options; how the stream begins; how many lengths of chunks, and these;
-//! then the stream as it is, or how it is made.
+//! Input: the dialect's name and a newline, the kind of test, the options, the settings before the stream, the number of chunk
+//! lengths, the lengths, and then the stream itself or the choices by which it is generated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-use aside::call_writer::{ImpliedEnd, Tools};
+use aside::answer::{ImpliedEnd, Tools};
 use aside::sse::{Body, Field, Formats, Options, ResponsesAs, Rewriter};
 use aside::{CallsInThinking, Channel, Dialect, Error, Start, StrayClose};
 use samples::{CallPieces, Pieces};
@@ -19,13 +19,13 @@ use support::{Pair, client};
 use super::scanner::{PAIRS, pair};
 use super::{Input, cut};
 
-/// Its marker is in no stream that is compared with it.
+/// A dialect whose markers are in no stream that is compared with it.
 static FOREIGN: LazyLock<Dialect> = LazyLock::new(|| {
     let file = "name = \"foreign\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"\\u007F<\"]\nclose = [\"\\u007F>\"]\n";
     Dialect::load(file).unwrap()
 });
 
-/// The parts of the texts of servers, for each dialect: its markers, pieces of them and of calls.
+/// For each dialect, the parts of servers' texts: its markers, and pieces of markers and of calls.
 pub static PIECES: LazyLock<BTreeMap<&str, Vec<String>>> = LazyLock::new(|| {
     let pieces = |pair: &'static Pair| {
         let markers = Pieces::new(&pair.reference).few;
@@ -40,11 +40,11 @@ pub static PIECES: LazyLock<BTreeMap<&str, Vec<String>>> = LazyLock::new(|| {
     PAIRS.iter().map(pieces).collect()
 });
 
-/// The tools of requests: those of the calls that texts are made of, and none.
+/// The tools of requests: the tools of the calls in the texts, and no tool.
 static TOOLS: LazyLock<[Arc<Tools>; 2]> = LazyLock::new(|| {
     let some = r#"[{"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}},
         {"name": "get", "input_schema": {"properties": {"a": {"type": "integer"}}}}]"#;
-    [some, "[]"].map(|tools| Arc::new(Tools::read(tools).unwrap()))
+    [some, "[]"].map(|tools| Tools::read(tools).unwrap())
 });
 
 pub fn run(data: &[u8]) {
@@ -62,7 +62,8 @@ pub fn run(data: &[u8]) {
             // Nearly all faults of this kind were found in Responses.
             let shape = if way == 3 { Shape::Responses } else { Shape::ALL[input.below(Shape::ALL.len())] };
             let is_body = input.below(8) == 1;
-            // Lines that are read as events are left out where these are mended.
+            // The input is declared as lines or a body, because lines that are read as events would be removed if events are
+            // mended.
             settings.body = match settings.body {
                 Body::Unknown => Body::Unknown,
                 _ if is_body => Body::Json,
@@ -79,7 +80,7 @@ pub fn run(data: &[u8]) {
             };
             let out = any(&pair.library, &settings, &begin, answer.as_bytes(), lengths);
             words_of(&out, &answer);
-            // Where nothing is to be split, no word may be lost.
+            // If nothing is split, no word may be lost.
             let out = same(&FOREIGN, &settings.all().start(None), &Begin::Nothing, answer.as_bytes(), lengths);
             let (before, after) = (words_of(answer.as_bytes(), &answer), words_of(&out, &answer));
             assert!(before.is_subset(&after), "{answer}\nbecame\n{}", String::from_utf8_lossy(&out));
@@ -95,7 +96,7 @@ struct Settings {
     tools: Option<Arc<Tools>>,
     stray_close: StrayClose,
     calls_in_thinking: CallsInThinking,
-    /// One bit for each option that says nothing of how a text is read.
+    /// A bit for each option that does not affect how a text is read.
     others: u8,
     body: Body,
     formats: Formats,
@@ -110,7 +111,7 @@ impl Settings {
         let of_text = input.byte();
         let is = |bit: u8| of_text >> bit & 1 == 1;
         let others = input.byte();
-        // Few formats, and short limits, leave most of a stream unread.
+        // With few formats or short limits, most of a stream is not read.
         let formats = if others & 32 == 0 { Formats::ALL } else { formats(input.byte()) };
         Settings {
             start,
@@ -135,14 +136,14 @@ impl Settings {
         self.start.parse().unwrap()
     }
 
-    /// Returns how a text is read.
+    /// Returns the options by which a text is read.
     fn of_text(&self) -> Options {
         Options::new()
             .start(self.starts_at())
-            // Clients of calls read this field.
+            // The client in the tests of calls reads this field.
             .field(if self.wants_calls { Field::ReasoningContent } else { self.field })
             .calls(self.wants_calls)
-            // The reference knows the text, not an answer made of it.
+            // The reference has only the text, and does not know how the answer ended.
             .keep_guessed(true)
             .implied_end(ImpliedEnd::Off)
     }
@@ -255,13 +256,13 @@ fn chat_body(pair: &'static Pair, settings: &Settings, input: &mut Input<'_>, le
     }
 }
 
-/// Returns how a text is read in which calls are wanted.
+/// Returns the options by which a text with calls is read.
 fn with_calls(settings: &Settings) -> Options {
     let options = settings.of_text().tools(settings.tools.clone());
     options.stray_close(settings.stray_close).calls_in_thinking(settings.calls_in_thinking)
 }
 
-/// Returns a client's result for such a text.
+/// Returns the client's expected result for such a text.
 fn told(pair: &Pair, settings: &Settings, text: &str, is_body: bool) -> support::told::Told {
     let scanner = aside::ScannerOptions::new().start(settings.starts_at());
     let scanner = scanner.stray_close(settings.stray_close).calls_in_thinking(settings.calls_in_thinking);
@@ -279,13 +280,13 @@ fn words_of(out: &[u8], answer: &str) -> BTreeSet<char> {
     values.collect()
 }
 
-/// Returns the rewritten stream, checked to be the same however it is cut, and from a rewriter that was used before.
+/// Returns the rewritten stream, checked to be the same at these cuts and with a used rewriter.
 fn same(dialect: &Dialect, options: &Options, begin: &Begin, stream: &[u8], lengths: &[u8]) -> Vec<u8> {
     let mut rewriter = Rewriter::new(dialect, options).unwrap();
     let mut run = |chunks: &[&[u8]]| {
         let mut out = Vec::new();
         rewriter.reset();
-        // A call that it refuses changes nothing.
+        // A refused call must not have an effect.
         let _ = begin.say(&mut rewriter);
         for chunk in chunks {
             rewriter.feed(chunk, &mut out).unwrap();
@@ -295,7 +296,7 @@ fn same(dialect: &Dialect, options: &Options, begin: &Begin, stream: &[u8], leng
     };
     let whole = run(&[stream]);
     let mut ways = vec![cut(stream, lengths)];
-    // With a long one this takes most of the time, and finds the same as with a short one.
+    // Long streams are not fed byte by byte, because that takes most of the time and finds no more than short streams.
     if stream.len() < 1500 {
         ways.push(support::bytes(stream));
     }
@@ -326,7 +327,8 @@ fn any(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], len
 /// Does the same, and compares the output with the input if nothing is to be split.
 fn raw(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], lengths: &[u8]) {
     any(dialect, settings, begin, stream, lengths);
-    // Half a character is held back, and an escape may be a marker's. Thinking of the server's own may be promoted.
+    // Streams with an incomplete character or an escape are left out, because these may be held or may be a marker. So are options
+    // by which the server's own thinking may be promoted.
     let escapes = stream.windows(2).any(|pair| pair == b"\\u");
     if std::str::from_utf8(stream).is_err() || stream.contains(&0x7F) || escapes || settings.promotes() {
         return;
@@ -336,17 +338,18 @@ fn raw(dialect: &Dialect, settings: &Settings, begin: &Begin, stream: &[u8], len
     if !settings.repairs() {
         return is_as_it_came(&foreign, stream);
     }
-    // Splitting comes after mending, and mended events stay mended, if no event is too long now that was not.
+    // Splitting works on mended events, and a second pass must not change mended events. There is no limit on events here, because
+    // mending may make an event longer.
     let options = options.max_event(None);
     let mended = same(&FOREIGN, &options, begin, stream, lengths);
     is_as_it_came(&same(&FOREIGN, &options.clone().repair(false), begin, &mended, lengths), &mended);
     is_as_it_came(&same(&FOREIGN, &options, begin, &mended, lengths), &mended);
 }
 
-/// Checks that nothing was changed. In Messages and Responses, a start may wait until its text has come, and an event of
-/// another kind go before it: in Messages from the same event too, so that only the data is compared. If a server of Responses left
-/// a start out, it is added, and replaces one that comes late; ends that the server left out too are added. The rest is the same
-/// then, but for its numbers.
+/// Checks that nothing was changed, with these exceptions. In Messages and Responses, a start may be held until text arrives, and
+/// an event of another kind may be sent before it. In Messages, it may even be of the same event, so only the data is compared. In
+/// Responses, a missing start is added and replaces a late one, and missing ends are added too. The rest is then the same except
+/// for its numbers.
 fn is_as_it_came(out: &[u8], stream: &[u8]) {
     let has = |word: &str| has(stream, word);
     let may_move = has("content_block_start") || has("response.");
@@ -359,17 +362,17 @@ fn is_as_it_came(out: &[u8], stream: &[u8]) {
     assert!(same, "{}\nis not\n{}", out.escape_ascii(), stream.escape_ascii());
 }
 
-/// The events that begin an item of Responses, and a part of one.
+/// The events that begin an item of Responses and a part of an item.
 const STARTS: [&str; 2] = ["response.output_item.added", "response.content_part.added"];
 
-/// Those that end them.
+/// The events that end an item or a part.
 const ENDS: [&str; 3] = ["response.output_text.done", "response.content_part.done", "response.output_item.done"];
 
 fn has(text: &[u8], word: &str) -> bool {
     text.windows(word.len()).any(|part| part == word.as_bytes())
 }
 
-/// Returns the data that is such a start, and all other data, each in order.
+/// Returns the data of such starts, and all other data, both sorted.
 fn data(text: &[u8]) -> (Vec<&[u8]>, Vec<&[u8]>) {
     let data = text.split(|byte| matches!(byte, b'\r' | b'\n')).filter(|line| line.starts_with(b"data"));
     let is_start = |line: &&[u8]| STARTS.iter().any(|start| has(line, start));
@@ -379,7 +382,7 @@ fn data(text: &[u8]) -> (Vec<&[u8]>, Vec<&[u8]>) {
     (starts, others)
 }
 
-/// Returns whether these are the lines that came, apart from their digits, and beyond them only ends.
+/// Returns whether `lines` are the lines of the input, apart from digits, with only ends added.
 fn has_only_more_ends(lines: &[&[u8]], came: &[&[u8]]) -> bool {
     let without_digits =
         |line: &&[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_digit()).collect() };
@@ -400,7 +403,7 @@ fn string(text: &str, escaped: bool) -> String {
     format!("\"{units}\"")
 }
 
-/// Returns a stream of up to three choices in turn, with the other things that servers send between their chunks.
+/// Returns a stream of up to three mixed choices, with other data that servers send between chunks.
 fn stream(input: &mut Input<'_>, choices: u8) -> String {
     let end = ["\n", "\r\n", "\r", "\n"][usize::from(choices >> 4 & 3)];
     let mut out = String::new();
@@ -449,7 +452,8 @@ fn stream(input: &mut Input<'_>, choices: u8) -> String {
     out
 }
 
-/// Checks that the body has the thinking of its texts in the field, the rest in the content, and everything else unchanged.
+/// Checks that the rewritten body has the thinking in the field and the rest of the text in the content, and is otherwise
+/// unchanged.
 fn is_split(pair: &Pair, start: &str, field: &str, texts: &[String; 2], body: &str, out: &[u8]) {
     let (before, mut after): (Value, Value) =
         (serde_json::from_str(body).unwrap(), serde_json::from_slice(out).unwrap());

@@ -1,5 +1,5 @@
-//! Lists the fuzz targets and their use of an input. The fuzzer's binaries and the ordinary tests run the same code, so a
-//! finding becomes a test by being kept in `tests/regressions`.
+//! Lists the fuzz targets, and reads their input. The fuzzer's binaries and the ordinary tests run the same code, so a finding
+//! becomes a test if its input is put into `tests/regressions`.
 
 pub mod abi;
 pub mod dialect;
@@ -12,7 +12,7 @@ pub mod values;
 
 use aside::{Dialect, Kind, Scanner, ScannerOptions};
 
-/// An input is consumed from the front; zeros follow its end.
+/// An input, which is read from its beginning. After its end, all bytes are 0.
 pub struct Input<'a> {
     pub rest: &'a [u8],
 }
@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
         head
     }
 
-    /// Returns one of these numbers, and now and then one that no option has.
+    /// Returns one of these numbers, and sometimes a number that no option has.
     pub fn one_of(&mut self, numbers: &[u32]) -> u32 {
         match self.byte() {
             255 => 99,
@@ -50,7 +50,7 @@ impl<'a> Input<'a> {
         }
         let mut text = Vec::new();
         for _ in 0..=way % 8 {
-            // Where there are more words, most inputs are of the first 128.
+            // If there are more than 256 words, one byte selects one of the first 128, and two bytes any word.
             let at = match self.byte() {
                 byte @ 128.. if words.len() > 256 => usize::from(byte & 127) << 8 | usize::from(self.byte()),
                 byte => byte.into(),
@@ -60,7 +60,7 @@ impl<'a> Input<'a> {
         text
     }
 
-    /// Returns the bytes before the first such byte, which is consumed too; all of them if there is none.
+    /// Returns the bytes before the first byte with this value, which is consumed too, or all bytes if there is none.
     pub fn until(&mut self, end: u8) -> &'a [u8] {
         let at = self.rest.iter().position(|&byte| byte == end).unwrap_or(self.rest.len());
         let head = self.bytes(at);
@@ -68,14 +68,14 @@ impl<'a> Input<'a> {
         head
     }
 
-    /// Returns up to 15 lengths, to be used in turn.
+    /// Returns up to 15 lengths, which are used in turn.
     pub fn lengths(&mut self) -> &'a [u8] {
         let count = self.below(16);
         self.bytes(count)
     }
 }
 
-/// Returns a text cut at these lengths, over and over; whole if they are all zero.
+/// Returns a text cut into pieces of these lengths in turn, or whole if all lengths are 0.
 pub fn cut<'a>(text: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
     if lengths.iter().all(|&length| length == 0) {
         return vec![text];
@@ -92,8 +92,8 @@ pub fn cut<'a>(text: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
     chunks
 }
 
-/// Returns the events of a text that is cut so, each checked against the promises for every dialect. `None` if the dialect has
-/// no such start.
+/// Returns the events of a text in these chunks, checked to keep the promises for every dialect. `None` if the dialect does not
+/// have this start.
 pub fn contract(
     dialect: &Dialect,
     options: &ScannerOptions,
@@ -104,7 +104,7 @@ pub fn contract(
     let is_utf8 = std::str::from_utf8(text).is_ok();
     let (mut events, mut next) = (Vec::new(), 0);
     let mut see = |event: aside::Event<'_>| {
-        // An attribute has its marker's offset, and no bytes.
+        // An attribute's event has the offset of its marker, and no bytes.
         assert!(event.bytes.is_empty() || event.offset as usize == next, "{event:?} behind {next} bytes");
         assert_eq!(event.bytes, &text[next..next + event.bytes.len()], "other bytes than were fed");
         assert_eq!((event.first_token, event.tokens), (0, 0), "tokens, and none was fed");

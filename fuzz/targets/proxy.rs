@@ -1,9 +1,10 @@
-//! Sends an answer through the proxy as its body goes there, with the compression of a server undone if it has one. The client
-//! gets the rewriter's result for the whole, however the server cuts it, and an answer breaks off only if the server dies.
+//! Sends an answer through the code by which the proxy handles bodies, which also undoes a server's compression. The client must
+//! get the rewriter's result for the whole answer, however the server cuts it. An answer may break off only if the server fails.
 //!
-//! It needs the proxy's crate, so the ordinary tests that run it are that crate's (`proxy/tests/fuzz.rs`).
+//! It needs the proxy's crate, so it is that crate's ordinary tests that run it (`proxy/tests/fuzz.rs`).
 //!
-//! Input: the encoding; how the answer ends; the number of pieces, and the length of each; then the answer as the server sends it.
+//! Input: the encoding, the end of the answer, the number of pieces, the length of each, and then the answer as the server sends
+//! it.
 
 use aside::Dialect;
 use aside::sse::{Options, Rewriter};
@@ -12,7 +13,7 @@ use std::sync::LazyLock;
 
 static DIALECT: LazyLock<Dialect> = LazyLock::new(|| Dialect::find("qwen3").unwrap());
 
-/// Encodings, as servers name them. The proxy does not decode the last one.
+/// The names of encodings. The proxy does not decode the last one.
 const ENCODINGS: [Option<&str>; 5] = [None, Some("gzip"), Some("br"), Some("zstd"), Some("deflate")];
 
 fn rewriter() -> Rewriter {
@@ -50,7 +51,7 @@ pub fn run(data: &[u8]) {
             assert_eq!(died, dies, "it ends otherwise than the server did");
         }
         Some(encoding) => {
-            // Bytes that are not an answer in this encoding are an error, wherever they are cut. How much is read before the error may differ.
+            // Bytes that are not valid in this encoding are an error at every cut. How much is read before the error may differ.
             let (other, other_died) = through(whole, Some(encoding), rewriter());
             assert_eq!(died, other_died, "{encoding}: a cut decides how it ends");
             assert!(died || out == other, "{encoding}: a cut shows");

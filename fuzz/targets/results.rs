@@ -1,8 +1,8 @@
-//! Compresses tool results, in one call and as a stream, with the built-in filters or one of the input's own: the promises
-//! about every result must hold, and any filter file must be refused or be usable.
+//! Compresses tool results, in one call and as a stream, with the built-in filters or a filter from the input. The promises about
+//! every result must hold, and every filter file must be refused or usable.
 //!
-//! Input: the options; which command; how many lengths of chunks, and these; where the options say so, a filter file up to
-//! a NUL; then the text as it is, or how it is made.
+//! Input: the options, the command, the number of chunk lengths, the lengths, by option a filter file up to a NUL, and then the
+//! text itself or the choices by which it is generated.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -13,7 +13,7 @@ use support::report::{body, rows, tiles};
 
 use super::{Input as Bytes, cut};
 
-/// The material of the built-in filters' own tests: commands, and lines of outputs.
+/// Commands and lines of outputs from the tests of the built-in filters.
 pub struct Samples {
     pub files: Vec<String>,
     pub tests: Vec<(String, String)>,
@@ -34,21 +34,21 @@ pub static SAMPLES: LazyLock<Samples> = LazyLock::new(|| {
     let commands: BTreeSet<String> = tests.iter().map(|test| test.0.clone()).collect();
     let lines: BTreeSet<&str> = tests.iter().flat_map(|test| test.1.lines()).collect();
     let own = PASSED.iter().chain(&FAILED).copied();
-    // Each of the few as often as a tenth of the others, so that they meet.
+    // Each of these few lines is repeated so often that it occurs with the others in one text.
     let often = lines.len() / (10 * (PASSED.len() + FAILED.len()));
     let own = std::iter::repeat_n(own.collect::<Vec<_>>(), often).flatten();
     let lines = own.chain(lines.iter().copied()).map(str::to_owned).collect();
     Samples { files, commands: commands.into_iter().collect(), lines, tests }
 });
 
-/// Lines that say in any log that all is well, or that it is not.
+/// Lines that report success or failure in any log.
 const PASSED: [&str; 3] = ["test result: ok. 3 passed; 0 failed", "BUILD SUCCESSFUL in 3s", "=== 3 passed in 0.1s ==="];
 const FAILED: [&str; 3] =
     ["test result: FAILED. 2 passed; 1 failed", "make: *** [all] Error 1", "=== 1 failed in 0.1s ==="];
 
 const BUDGETS: [usize; 4] = [0, MIN_BUDGET, 3000, 20_000];
 
-/// All built-in filters, for each budget; 0: none.
+/// Compressors with all built-in filters, one for each budget. 0 means no budget.
 static BUILT_IN: LazyLock<[Arc<Compressor>; 4]> = LazyLock::new(|| {
     BUDGETS.map(|budget| {
         let mut registry = Registry::new();
@@ -88,7 +88,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// Returns a log out of lines of the samples, some of them again and again.
+/// Returns a log of lines from the samples, some of them repeated.
 fn made(bytes: &mut Bytes<'_>) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> = Vec::new();
     let mut long = 0;
@@ -99,7 +99,7 @@ fn made(bytes: &mut Bytes<'_>) -> Vec<u8> {
                 let at = usize::from(call) << 8 | usize::from(bytes.byte());
                 lines.push(SAMPLES.lines[at % SAMPLES.lines.len()].as_bytes().to_vec());
             }
-            // The last ones again, so often.
+            // The last lines are repeated this often.
             200..220 => {
                 let block = lines[from.saturating_sub(1 + bytes.below(6))..].to_vec();
                 for _ in 0..bytes.below(40) {
@@ -138,7 +138,7 @@ impl Result<'_> {
         let text = self.text;
         let (result, report) = self.once(text);
         assert!(self.once(text) == (result.clone(), report.clone()), "not the same again");
-        // One of the input's own may promise what it does not keep.
+        // A filter from the input may fail.
         assert!(self.own || report.failed.is_empty(), "{:?}", report.failed);
         assert_eq!((report.before, report.before_units), (text.len(), units(text)));
         let Some(result) = result else {
@@ -157,11 +157,10 @@ impl Result<'_> {
         self.lines(body(&result));
     }
 
-    /// Checks that each line is in the input, in this order, or is a marker; and that no success is reported without the
-    /// failures.
+    /// Checks that each line is in the input, in this order, or is a marker, and that no success is reported without the failures.
     fn lines(&self, result: &[u8]) {
         let text = self.text;
-        // A terminal's controls, folded paths and JSON, and diffs have special rules.
+        // Terminal control characters, folded paths, JSON and diffs have special rules, and are not checked.
         if text.iter().any(|byte| b"\x1b\r\x08".contains(byte)) || text.windows(2).any(|pair| pair == b"@@") {
             return;
         }
@@ -183,7 +182,9 @@ impl Result<'_> {
         for (at, row) in output.iter().enumerate() {
             let beside = |at: usize| output.get(at).and_then(|row| Marker::parse(row));
             let is_end = |marker| matches!(marker, Some(Marker::OfLine { .. }));
-            if Marker::parse(row).is_some() {
+            // The line after a marker for records has their names.
+            let is_of_names = |marker| matches!(marker, Some(Marker::LeftOut { records, .. }) if records > 0);
+            if Marker::parse(row).is_some() || at > 0 && is_of_names(beside(at - 1)) {
                 continue;
             }
             let begins = is_end(beside(at + 1));
@@ -191,7 +192,7 @@ impl Result<'_> {
             let fits = |line: &&[u8]| *line == *row || begins && line.starts_with(row) || ends && line.ends_with(row);
             let found = rest.iter().position(fits);
             let found = found.unwrap_or_else(|| panic!("line {at} did not come in:\n{}", result.escape_ascii()));
-            // The two ends of one line are the same line.
+            // The two ends of a cut line belong to the same line.
             rest = &rest[found + usize::from(!begins)..];
         }
     }

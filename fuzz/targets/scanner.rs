@@ -1,9 +1,9 @@
-//! Reads a text of a dialect from a start, cut as the input says: the scanner must agree with the reference about the whole.
-//! Then a host flushes, closes, finishes, resets, clones and stops in between: it must get the same as without stops, and where
-//! it drops the rest of a chunk, every consumed byte.
+//! Reads a text of a dialect from a start, cut as the input says: the scanner must have the reference's result for the whole text.
+//! Then a host also flushes, closes, finishes, resets, clones and stops: it must get the same as without stops, and if it drops the
+//! rest of a chunk, every consumed byte.
 //!
-//! Input: the dialect's name and a newline; the start; how many lengths of chunks, and these; how many acts of the host, and
-//! these; the text.
+//! Input: the dialect's name and a newline, the start, the number of chunk lengths, the lengths, the number of the host's actions,
+//! the actions, and the text.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -17,8 +17,8 @@ use support::{Pair, ROOT};
 
 use super::{Input, contract, cut};
 
-/// The files of all dialects, with their examples: the built-in ones and those of the tests. Miri takes long to read one, so
-/// it has two: one with attributes, one with headers.
+/// The files of all dialects, with their examples: the built-in ones and those of the tests. Miri needs long to read a dialect, so
+/// it has only two: one with attributes and one with headers.
 pub static FILES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let folders = ["dialects", "tests/dialects"].map(|folder| support::files(format!("{ROOT}/{folder}")));
     let is_wanted = |path: &PathBuf| {
@@ -30,10 +30,10 @@ pub static FILES: LazyLock<Vec<String>> = LazyLock::new(|| {
     paths.map(|path| std::fs::read_to_string(path).unwrap()).collect()
 });
 
-/// The dialects of these files, in their order.
+/// The dialects of these files, in the same order.
 pub static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| FILES.iter().map(|file| Pair::parse(file)).collect());
 
-/// Returns the dialect of that name. An unknown name selects one of them, so that no input is wasted.
+/// Returns the dialect of this name. An unknown name also selects a dialect, so that no input is wasted.
 pub fn pair(name: &[u8]) -> &'static Pair {
     let any = name.iter().fold(0usize, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let pair = PAIRS.iter().find(|pair| pair.reference.name.as_bytes() == name);
@@ -85,7 +85,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// A host's action after a chunk. The other actions are not calls.
+/// A host's action after a chunk. All other numbers of actions mean no call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Act {
     None,
@@ -117,13 +117,13 @@ const ACTS: [Act; 16] = [
     Act::None,
 ];
 
-/// An act that makes the first chunk a prompt.
+/// The action that makes the first chunk a prompt.
 pub const PROMPT: u8 = 11;
 
-/// All that a host sees.
+/// Everything that a host sees.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
-    /// The bytes of the stream that have been fed, and how many of the events are of earlier ones.
+    /// The bytes of the current stream that have been fed, and the number of events of earlier streams.
     fed: Vec<u8>,
     ended: usize,
     events: Vec<reference::Event>,
@@ -133,8 +133,8 @@ struct Seen {
     counts: Vec<[Counts; 4]>,
 }
 
-/// Stops inside chunks: if the rest is fed later, a host sees the same as without stops. If the rest is dropped, it sees
-/// every byte that was done.
+/// Stops inside chunks: if the rest is fed later, a host must see the same as without stops. If the rest is dropped, it must see
+/// every consumed byte.
 fn host(pair: &Pair, start: &str, chunks: &[&[u8]], acts: &[u8]) {
     let first = acts[0];
     let budget = (first & 1 == 1).then(|| {
@@ -202,7 +202,8 @@ fn host(pair: &Pair, start: &str, chunks: &[&[u8]], acts: &[u8]) {
 }
 
 fn act_of(scanner: &mut Scanner, act: Act, chunk: &[u8], stops: bool, seen: &mut Seen) {
-    // Due events are reported by the next call. These calls report them; the others need them to have been reported.
+    // The next call reports the pending events. Of the actions, only these report events, so before the others, an empty feed does
+    // it.
     if !matches!(act, Act::Flush | Act::ForceClose | Act::Finish) {
         scanner.feed(b"", |event| support::push(&mut seen.events, event)).unwrap();
     }
@@ -248,7 +249,7 @@ fn act_of(scanner: &mut Scanner, act: Act, chunk: &[u8], stops: bool, seen: &mut
     assert_eq!(scanner.lost_thoughts(), 0);
 }
 
-/// Checks the same for a host that wants calls, and that the spans are the same.
+/// Checks the same for a host that wants calls. The spans must be the same as without calls.
 fn calls(pair: &Pair, start: &str, text: &[u8], chunks: &[&[u8]], tokens: &[Token]) {
     let options = ScannerOptions::new().start(start.parse::<Start>().unwrap()).calls(true);
     let wanted = reference::read_with_calls(&pair.reference, text, Some(start));
@@ -264,7 +265,7 @@ fn calls(pair: &Pair, start: &str, text: &[u8], chunks: &[&[u8]], tokens: &[Toke
     pair.same(Some(start), chunks, &wanted, &reference::joined_with_calls(&got));
 }
 
-/// Checks that each event says which tokens begin in its bytes.
+/// Checks that each event has the numbers of the tokens that begin in its bytes.
 fn token_numbers(pair: &Pair, start: &str, text: &[u8], tokens: &[Token]) {
     let begins: Vec<u64> = support::begins(tokens).map(|(at, _)| at as u64).collect();
     for calls in [false, true] {
@@ -283,7 +284,7 @@ fn token_numbers(pair: &Pair, start: &str, text: &[u8], tokens: &[Token]) {
     }
 }
 
-/// Returns the chunks as tokens, of which those of an odd length are special.
+/// Returns the chunks as tokens. Tokens with an odd length are special.
 pub fn tokens(chunks: &[&[u8]]) -> Vec<Token> {
     let token = |chunk: &&[u8]| {
         let length = chunk.len() as u32;

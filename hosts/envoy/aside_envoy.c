@@ -2,8 +2,8 @@
  * An HTTP filter for Envoy: splits the answers of a model's server into thinking, content and tool calls. It is a dynamic module,
  * one file over the installed library; README.md says how it is built and configured.
  *
- * Each answer that the gate wants has a rewriter. A piece of its body is fed, the output is appended, and the input is
- * drained: nothing is buffered here.
+ * Each answer that is to be split has a rewriter. Each piece of its body is fed, the output is appended, and the input is drained:
+ * the filter buffers nothing.
  */
 #include <aside.h>
 #include <stdbool.h>
@@ -51,12 +51,13 @@ static const char *const COUNTER_NAMES[COUNTERS] = {"aside.thinking_bytes", "asi
 enum { MOST_KEPT = 64 << 10 };
 
 typedef struct {
-    char dialect[128];        /* the name of the dialect; "off": pass */
+    char dialect[128];        /* the name of the dialect; "off": answers pass unchanged */
     char dialect_header[128]; /* a request's header that names the dialect */
-    char model_header[128];   /* one that names the model */
-    char metadata_space[128]; /* where a filter before this one has named the dialect */
+    char model_header[128];   /* a request's header that names the model */
+    char metadata_space[128]; /* where an earlier filter has named the dialect */
     char metadata_key[128];
-    aside_rewriter_options options;
+    aside_answer_options answer;
+    aside_rewriter_options options; /* without its answer */
     size_t counters[COUNTERS];
 } config;
 
@@ -89,8 +90,8 @@ static bool read_word(config *made, const char *word, size_t len)
         {"model_header", made->model_header, NULL},
         {"repair", NULL, &made->options.repair},
         {"merge", NULL, &made->options.merge},
-        {"promote_empty", NULL, &made->options.promote_empty},
-        {"keep_guessed", NULL, &made->options.keep_guessed},
+        {"promote_empty", NULL, &made->answer.promote_empty},
+        {"keep_guessed", NULL, &made->answer.keep_guessed},
     };
     const char *equals = memchr(word, '=', len);
     size_t name = equals ? (size_t)(equals - word) : len;
@@ -131,6 +132,7 @@ static config *read_config(buffer words)
 
     if (!made)
         return NULL;
+    made->answer.size = sizeof made->answer;
     made->options.size = sizeof made->options;
     while (at < end) {
         const char *begin;
@@ -227,7 +229,7 @@ const void *envoy_dynamic_module_on_http_filter_new(const void *made, void *envo
     return new;
 }
 
-/* Takes a dialect by its name. An unknown one is counted, and the answer passes. */
+/* Finds a dialect by its name. An unknown name is counted, and the answer passes unchanged. */
 static void take_name(void *envoy, exchange *of, buffer name)
 {
     if (name.length == 0 || of->dialect || of->passes)
@@ -284,7 +286,7 @@ int envoy_dynamic_module_on_http_filter_request_headers(void *envoy, const void 
     return CONTINUE;
 }
 
-/* Keeps the beginning of the body, which passes, for its model. */
+/* Keeps the beginning of the request's body to read the model from it; the body itself passes unchanged. */
 int envoy_dynamic_module_on_http_filter_request_body(void *envoy, const void *filter, bool is_last)
 {
     exchange *of = (exchange *)filter;
@@ -317,7 +319,7 @@ int envoy_dynamic_module_on_http_filter_request_trailers(void *envoy, const void
     return CONTINUE;
 }
 
-/* Returns the dialect of an answer, or NULL: the answer passes. */
+/* Returns the dialect of an answer, or NULL if the answer passes unchanged. */
 static const aside_dialect *choose(void *envoy, exchange *of)
 {
     char model[256];
@@ -337,7 +339,8 @@ int envoy_dynamic_module_on_http_filter_response_headers(void *envoy, const void
     static const char *const of_the_body[] = {"content-length", "etag", "content-md5", "digest", "repr-digest"};
     exchange *of = (exchange *)filter;
     aside_exchange answered = {.size = sizeof answered};
-    aside_rewriter_options options = of->route ? of->route->options : of->config->options;
+    const config *settings = of->route ? of->route : of->config;
+    aside_rewriter_options options = settings->options;
     const aside_dialect *dialect;
     buffer status = header(envoy, RESPONSE_HEADERS, ":status");
 
@@ -356,6 +359,7 @@ int envoy_dynamic_module_on_http_filter_response_headers(void *envoy, const void
     of->kept = NULL;
     if (!dialect)
         return CONTINUE;
+    options.answer = &settings->answer;
     of->rewriter = aside_rewriter_new(dialect, &options);
     if (!of->rewriter)
         return CONTINUE;
@@ -364,7 +368,8 @@ int envoy_dynamic_module_on_http_filter_response_headers(void *envoy, const void
     return CONTINUE;
 }
 
-/* Ends the exchange with an error: never half a rewrite. The hook that does so returns the status: Envoy goes no further. */
+/* Ends the exchange with an error, so that no answer is half rewritten. A hook that calls this returns the status, and Envoy stops
+ * there. */
 static int reset(void *envoy, int status)
 {
     envoy_dynamic_module_callback_http_filter_reset_stream(envoy, LOCAL_RESET, text("aside"));
@@ -399,8 +404,8 @@ int envoy_dynamic_module_on_http_filter_response_body(void *envoy, const void *f
         free(chunks);
         return reset(envoy, STOP_BODY);
     }
-    /* Appended bytes come after all received bytes, which are drained then. Envoy may move its bytes meanwhile, so they
-     * are fed first from a copy if there are several. */
+    /* Output is appended after all received bytes, which are drained afterwards. Appending may make Envoy move its bytes, so if
+     * there are several pieces, they are fed from a copy. */
     piece.ptr = chunks[0].ptr;
     piece.length = came;
     char *whole = NULL;

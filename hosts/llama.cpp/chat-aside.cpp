@@ -1,6 +1,6 @@
-// The parser of common/chat.cpp by aside, through the C interface: the markers of a model are data there (a dialect), found by its
-// chat template. The dialect, the tools and the answer that is continued are written as a literal into the parser that the server
-// passes on, since it keeps nothing else of a request for its parser.
+// Replaces the parser of common/chat.cpp, through the C interface: the markers of a model are data (a dialect), found by its chat
+// template. The dialect, the tools and the answer to be continued are written as a literal into the parser that the server keeps,
+// because it keeps nothing else of a request for its parser.
 
 #include "chat-aside.h"
 
@@ -21,20 +21,14 @@ static aside_bytes lend(const std::string &text) { return {text.data(), text.siz
 
 namespace {
 struct stream {
-    aside_scanner *scanner = nullptr;
-    aside_call_writer *writer = nullptr;
-    bool inline_thinking = false; // reasoning format none: the thinking stays in the content, with its markers
-    bool is_json = false;         // the request has a schema for the answer
-    std::string read;             // the part of the answer that the scanner has
+    aside_answer *answer = nullptr;
+    bool is_json = false; // the request has a schema for the answer
+    std::string read;     // the part of the answer that has been fed
     common_chat_msg msg;
 
     stream() = default;
     stream(const stream &) = delete;
-    ~stream()
-    {
-        aside_call_writer_free(writer);
-        aside_scanner_free(scanner);
-    }
+    ~stream() { aside_answer_free(answer); }
 };
 
 struct marker_texts {
@@ -42,48 +36,26 @@ struct marker_texts {
 };
 } // namespace
 
-static void take_call(stream &s, const aside_event *event, const char *bytes)
+// Adds parts to the message. The server makes the ids that the model did not write.
+static void take(common_chat_msg &msg, const aside_part *parts, size_t count)
 {
-    aside_call_delta delta = {};
-    delta.size = sizeof(delta);
-    if (aside_call_writer_feed(s.writer, event, sizeof(*event), bytes, &delta) != ASIDE_OK) {
-        return; // the event has nothing for a client
-    }
-    auto &calls = s.msg.tool_calls;
-    if (calls.size() <= delta.index) {
-        calls.resize(delta.index + 1);
-    }
-    auto &call = calls[delta.index];
-    if (delta.is_first) {
-        call.name = text(delta.name);
-        const auto id = text(delta.id);
-        call.id = id.rfind(MARK, 0) == 0 ? "" : id; // the server makes the ids that the model did not write
-    }
-    if (delta.late_id.len) {
-        call.id = text(delta.late_id);
-    }
-    call.arguments += text(delta.arguments);
-}
-
-// Adds an event to the message. Text that a later closer says was thinking stays content: a message only grows, since the server has sent
-// what came before.
-static int32_t take(void *user, const aside_event *event, const char *bytes)
-{
-    auto &s = *static_cast<stream *>(user);
-    take_call(s, event, bytes);
-    const bool is_text = event->kind == ASIDE_KIND_TEXT;
-    if (event->channel == ASIDE_CHANNEL_THINKING && s.inline_thinking) {
-        const bool is_marker = event->kind == ASIDE_KIND_OPEN || event->kind == ASIDE_KIND_CLOSE
-                               || event->kind == ASIDE_KIND_FRAMING;
-        if (is_text || is_marker) {
-            s.msg.content.append(bytes, event->len);
+    for (; count > 0; parts++, count--) {
+        switch (parts->kind) {
+        case ASIDE_PART_KIND_THINKING: msg.reasoning_content += text(parts->text); break;
+        case ASIDE_PART_KIND_CONTENT: msg.content += text(parts->text); break;
+        case ASIDE_PART_KIND_CALL:
+            msg.tool_calls.emplace_back();
+            msg.tool_calls.back().name = text(parts->text);
+            msg.tool_calls.back().id = parts->is_made ? "" : text(parts->id);
+            break;
+        case ASIDE_PART_KIND_ARGUMENTS: msg.tool_calls[parts->index].arguments += text(parts->text); break;
+        case ASIDE_PART_KIND_CALL_END:
+            if (parts->id.len) {
+                msg.tool_calls[parts->index].id = text(parts->id);
+            }
+            break;
         }
-    } else if (event->channel == ASIDE_CHANNEL_THINKING && is_text) {
-        s.msg.reasoning_content.append(bytes, event->len);
-    } else if (is_text && (event->channel == ASIDE_CHANNEL_CONTENT || event->channel == ASIDE_CHANNEL_NARRATION)) {
-        s.msg.content.append(bytes, event->len);
     }
-    return 0;
 }
 
 // Returns an answer that is JSON without the code fence that some models write around it.
@@ -103,7 +75,7 @@ static std::string without_fence(const std::string &content, bool is_partial)
     return body;
 }
 
-// The markers around the thinking: those in a message that the dialect writes.
+// Returns the markers around the thinking, taken from a message that the dialect writes.
 static marker_texts thinking_markers(const aside_dialect *dialect)
 {
     marker_texts markers;
@@ -192,24 +164,22 @@ static std::shared_ptr<stream> begin(const std::string &literal, const std::stri
     const auto name = request.at("dialect").get<std::string>();
     const auto tools = request.at("tools").get<std::string>();
 
-    aside_scanner_options options = {};
+    aside_answer_options options = {};
     options.size = sizeof(options);
-    options.calls = 1;
-    aside_call_writer_options calls = {};
-    calls.size = sizeof(calls);
-    calls.tools = lend(tools);
-    calls.id_prefix = lend(MARK);
+    options.tools = lend(tools);
+    // may_take_back stays 0: a message only grows, since the server has already sent its beginning.
+    if (request.at("inline").get<bool>()) {
+        options.thinking = ASIDE_THINKING_INLINE;
+    }
 
     auto s = std::make_shared<stream>();
     const aside_dialect *dialect = aside_dialect_find(name.data(), name.size());
-    s->scanner = aside_scanner_new(dialect, &options);
-    s->writer = s->scanner ? aside_call_writer_new(dialect, &calls) : nullptr;
-    s->inline_thinking = request.at("inline").get<bool>();
+    s->answer = aside_answer_new(dialect, &options);
     s->is_json = request.at("json").get<bool>();
     s->msg.role = "assistant";
     aside_start start;
-    if (!s->writer
-        || aside_scanner_start_from_prompt(s->scanner, generation_prompt.data(), generation_prompt.size(), &start)
+    if (!s->answer
+        || aside_answer_start_from_prompt(s->answer, generation_prompt.data(), generation_prompt.size(), &start)
                != ASIDE_OK) {
         throw std::runtime_error(std::string("aside: ") + aside_last_error());
     }
@@ -219,9 +189,9 @@ static std::shared_ptr<stream> begin(const std::string &literal, const std::stri
         options.start = ASIDE_START_THINKING;
         if (start == ASIDE_START_CONTENT && request.at("thinks").get<bool>()) {
             // The template writes a thought that is continued without its opener.
-            if (aside_scanner *inside = aside_scanner_new(dialect, &options)) {
-                std::swap(s->scanner, inside);
-                aside_scanner_free(inside);
+            if (aside_answer *inside = aside_answer_new(dialect, &options)) {
+                std::swap(s->answer, inside);
+                aside_answer_free(inside);
             }
         }
     }
@@ -240,11 +210,16 @@ bool common_chat_aside_parse(const common_peg_arena &parser, const std::string &
         kept = begin(literal->literal, params.generation_prompt);
     }
     const size_t done = kept->read.size();
-    auto status = aside_scanner_feed(kept->scanner, input.data() + done, input.size() - done, take, kept.get());
+    const aside_part *parts = nullptr;
+    size_t count = 0;
+    auto status = aside_answer_feed(kept->answer, input.data() + done, input.size() - done, &parts, &count);
+    take(kept->msg, parts, count);
     kept->read.append(input, done, std::string::npos);
     parser.kept = kept;
     if (!is_partial && status == ASIDE_OK) {
-        status = aside_scanner_finish(kept->scanner, take, kept.get());
+        count = 0;
+        status = aside_answer_finish(kept->answer, ASIDE_END_REASON_UNKNOWN, &parts, &count);
+        take(kept->msg, parts, count);
         parser.kept.reset();
     }
     if (status != ASIDE_OK) {

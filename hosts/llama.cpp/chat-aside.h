@@ -1,4 +1,4 @@
-// The parser of common/chat.cpp by aside: the two places where that file calls it. The patch next to this file has them.
+// Replaces the parser of common/chat.cpp. The patch next to this file adds the two calls to these functions.
 
 #pragma once
 
@@ -6,12 +6,12 @@
 
 #include <string>
 
-// Makes `params` of a rendered request use the dialect of its template. The parser that `params.parser` then has passes through
-// the server's JSON as any other. Changes nothing, and says so in the log, if no dialect is known for the template.
+// Makes `params` of a rendered request use the dialect of its template. The server stores the parser in `params.parser` in its JSON
+// like any other parser. Changes nothing, and says so in the log, if no dialect is known for the template.
 void common_chat_aside_apply(const std::string &template_source, const common_chat_templates_inputs &inputs,
                              common_chat_params &params);
 
-// Parses an answer as far as it is there, if `parser` was made by common_chat_aside_apply; returns false if it was not. The scanner
-// is kept with the parser, so that of a text that grows only what is new is read.
+// Parses as much of an answer as has arrived, if `parser` was made by common_chat_aside_apply; otherwise returns false. The state
+// of the answer is kept with the parser, so that only the new part of a growing text is read.
 bool common_chat_aside_parse(const common_peg_arena &parser, const std::string &input, bool is_partial,
                              const common_chat_parser_params &params, common_chat_msg &msg);

@@ -3,8 +3,7 @@ package asideollama
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
+	"errors"
 
 	aside "aside.example/bindings/go"
 	"github.com/ollama/ollama/api"
@@ -24,26 +23,18 @@ func Register() {
 type Parser struct {
 	dialect string
 	start   aside.Start
-	scanner *aside.Scanner
-	writer  *aside.CallWriter
-	calls   []api.ToolCall
-	open    map[uint64]*call // those that the model is writing, by their number in the stream
-	err     error            // of Init, which cannot return one
+	answer  *aside.Answer
+	err     error // the error of Init, which cannot return it
 }
 
-type call struct {
-	id, name  string
-	arguments strings.Builder
-}
-
-// New returns a parser for a built-in dialect. start is where an answer begins that may think: Ollama does not give a parser the
-// prompt. An unknown dialect, and a start that it does not have, are errors of the first Add.
+// New returns a parser for a built-in dialect. start is the start of an answer that may have thinking, because Ollama does not give
+// a parser the prompt. If the dialect is unknown or lacks that start, the first Add returns an error.
 func New(dialect string, start aside.Start) *Parser { return &Parser{dialect: dialect, start: start} }
 
-// Init begins an answer. Calls of other tools than these are reported too, as by Ollama's own parsers.
+// Init begins an answer. Calls of tools that the request does not list are reported too, as by Ollama's own parsers.
 func (p *Parser) Init(tools []api.Tool, lastMessage *api.Message, think *api.ThinkValue) []api.Tool {
 	p.Close()
-	*p = Parser{dialect: p.dialect, start: p.start, open: map[uint64]*call{}}
+	*p = Parser{dialect: p.dialect, start: p.start}
 	p.err = p.begin(tools, lastMessage, think)
 	return tools
 }
@@ -53,17 +44,15 @@ func (p *Parser) begin(tools []api.Tool, lastMessage *api.Message, think *api.Th
 	if err != nil {
 		return err
 	}
-	calls := aside.CallWriterOptions{UnknownTool: aside.UnknownToolTell}
+	options := aside.AnswerOptions{
+		Start: p.begins(lastMessage, think), UnknownTool: aside.UnknownToolTell, NotWhole: aside.NotWholeHold,
+	}
 	if len(tools) > 0 {
-		if calls.Tools, err = json.Marshal(tools); err != nil {
+		if options.Tools, err = json.Marshal(tools); err != nil {
 			return err
 		}
 	}
-	if p.writer, err = aside.NewCallWriter(dialect, &calls); err != nil {
-		return err
-	}
-	options := aside.ScannerOptions{Calls: true, Start: p.begins(lastMessage, think)}
-	p.scanner, err = aside.NewScanner(dialect, &options)
+	p.answer, err = aside.NewAnswer(dialect, &options)
 	return err
 }
 
@@ -80,56 +69,38 @@ func (p *Parser) begins(lastMessage *api.Message, think *api.ThinkValue) aside.S
 	}
 }
 
-// Add reads the next part of the answer. A call is returned when it is whole.
+// Add reads the next part of the answer. A call is returned when it is whole; one that is not is content.
 func (p *Parser) Add(s string, done bool) (content, thinking string, calls []api.ToolCall, err error) {
-	var texts [2]strings.Builder // content, thinking
-	take := func(event aside.Event) bool {
-		if event.Kind == aside.KindText && event.Channel != aside.ChannelTool {
-			at := 0
-			if event.Channel == aside.ChannelThinking {
-				at = 1
-			}
-			texts[at].Write(event.Text)
+	if p.err == nil && p.answer == nil {
+		p.err = errors.New("aside: Add before Init")
+	}
+	if p.err != nil {
+		return "", "", nil, p.err
+	}
+	parts, err := p.answer.Feed([]byte(s))
+	if err == nil && done {
+		var rest []aside.Part
+		rest, err = p.answer.Finish(aside.EndReasonUnknown)
+		parts = append(parts, rest...)
+	}
+	var arguments string
+	for _, part := range parts {
+		switch part.Kind {
+		case aside.PartKindContent:
+			content += part.Text
+		case aside.PartKindThinking:
+			thinking += part.Text
+		case aside.PartKindCall:
+			arguments = ""
+			calls = append(calls, api.ToolCall{ID: part.ID, Function: api.ToolCallFunction{Index: int(part.Index), Name: part.Name}})
+		case aside.PartKindArguments:
+			arguments += part.Text
+		case aside.PartKindCallEnd:
+			err = errors.Join(err, json.Unmarshal([]byte(arguments), &calls[len(calls)-1].Function.Arguments))
 		}
-		p.err = p.call(event)
-		return p.err == nil
 	}
-	if p.err == nil && p.scanner == nil {
-		p.err = fmt.Errorf("aside: Add before Init")
-	}
-	if p.err == nil {
-		_, err = p.scanner.Feed([]byte(s), take)
-	}
-	if p.err == nil && err == nil && done {
-		err = p.scanner.Finish(take)
-	}
-	if p.err == nil {
-		p.err = err
-	}
-	calls, p.calls = p.calls, nil
-	return texts[0].String(), texts[1].String(), calls, p.err
-}
-
-func (p *Parser) call(event aside.Event) error {
-	delta, err := p.writer.Feed(event)
-	if delta == nil || err != nil {
-		return err
-	}
-	if delta.First {
-		p.open[delta.Call] = &call{id: delta.ID, name: delta.Name}
-	}
-	open := p.open[delta.Call]
-	open.arguments.WriteString(delta.Arguments)
-	if !delta.Last {
-		return nil
-	}
-	delete(p.open, delta.Call)
-	made := api.ToolCall{ID: open.id, Function: api.ToolCallFunction{Index: int(delta.Index), Name: open.name}}
-	if err := json.Unmarshal([]byte(open.arguments.String()), &made.Function.Arguments); err != nil {
-		return fmt.Errorf("aside: the arguments of a call of %s: %w", open.name, err)
-	}
-	p.calls = append(p.calls, made)
-	return nil
+	p.err = err
+	return content, thinking, calls, err
 }
 
 // HasToolSupport reports whether the dialect has tables of calls.
@@ -145,12 +116,5 @@ func (p *Parser) HasToolSupport() bool {
 // HasThinkingSupport reports true: every dialect has a channel of thinking.
 func (p *Parser) HasThinkingSupport() bool { return true }
 
-// Close frees the scanner and the writer. The garbage collector frees those of a parser that Ollama has forgotten.
-func (p *Parser) Close() {
-	if p.scanner != nil {
-		p.scanner.Close()
-	}
-	if p.writer != nil {
-		p.writer.Close()
-	}
-}
+// Close frees the answer. The garbage collector frees it if Ollama drops a parser without closing it.
+func (p *Parser) Close() { p.answer.Close() }

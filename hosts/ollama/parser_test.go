@@ -15,7 +15,7 @@ import (
 	"github.com/ollama/ollama/model/parsers"
 )
 
-// A test of Ollama's own parsers: a text, and what comes out of it.
+// A test of Ollama's own parsers: a text and its expected result.
 type testCase struct {
 	Suite, Family, Dialect, Source, Input, Verdict, Start string
 	Content, Thinking                                     *string
@@ -28,15 +28,16 @@ type testCall struct {
 	Arguments map[string]any
 }
 
-// The first are written for this test; the others, Ollama's own, are read where the project's cases are.
+// The first cases are written for this test; the others, Ollama's own, are read if the folder of the project's cases exists.
 const own = `
 {"dialect": "qwen3", "start": "default", "input": "<think>hm</think>Yes.", "content": "Yes.", "thinking": "hm", "calls": []}
 {"dialect": "qwen3", "start": "default", "input": "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": [1, \"é\"]}}\n</tool_call>", "content": "", "thinking": "", "calls": [{"name": "f", "arguments": {"a": [1, "é"]}}]}
+{"dialect": "qwen3", "start": "default", "input": "Yes. <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1", "content": "Yes. <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1", "calls": []}
 {"dialect": "qwen3", "start": "content", "input": "<tool_call>\n{\"name\": \"g\", \"arguments\": {}}\n</tool_call>", "content": "", "calls": [{"name": "g", "arguments": {}}], "tools": [{"name": "f", "parameters": {"type": "object", "properties": {}}}]}`
 
 const cases = "../../../shared/cases/calls-2/peers.jsonl"
 
-// A text that is still read otherwise than by Ollama's own parser: a marker that the model quotes counts as one.
+// The only text whose result differs from that of Ollama's own parser: a quoted marker counts as a marker.
 const known = "model/parsers TestGlimmerParserLiteralStartTokenInMessages"
 
 func TestCases(t *testing.T) {
@@ -60,7 +61,7 @@ func TestCases(t *testing.T) {
 			}
 			t.Fatal(err)
 		}
-		// Of the others, those count in which the two projects want the same.
+		// Of the other cases, only those count for which the two projects want the same result.
 		isOwn := c.Suite == ""
 		if !isOwn && (c.Suite != "ollama" || c.Verdict != "right" && c.Verdict != "aside") {
 			continue
@@ -83,7 +84,8 @@ func TestCases(t *testing.T) {
 	t.Logf("%d of %d texts of Ollama's tests", passed, counted)
 }
 
-// differs says how the parts of a case differ, cut as the server cuts, in pieces of three bytes and in one.
+// differs describes how the result of a case differs from the expected one, for the server's cuts, pieces of three bytes, and the
+// whole text.
 func differs(t *testing.T, c testCase) string {
 	t.Helper()
 	for _, size := range []int{1, 3, len(c.Input) + 1} {

@@ -1,4 +1,5 @@
-"""The C and C++ library for Conan 2, both kinds in one package, built from this checkout by CMake and cargo, which has to be there.
+"""The C and C++ library for Conan 2, both kinds in one package, built from this checkout by CMake and cargo, which must be
+installed.
 
     conan create packaging/conan
 

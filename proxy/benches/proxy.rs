@@ -4,7 +4,7 @@
 //!     cargo bench -p aside-proxy --bench proxy                  frames, then 2,000 streams at once
 //!     cargo bench -p aside-proxy --bench proxy -- soak 100000   that many streams in turn, with all that can happen to one
 //!
-//! The server and both proxies are separate processes: this program with another argument.
+//! The server and both proxies are separate processes: this program with a different argument.
 
 use std::convert::Infallible;
 use std::io::{BufRead, BufReader, Write};
@@ -54,7 +54,7 @@ impl Process {
         Process { child, address: line.trim().parse().unwrap() }
     }
 
-    /// Returns the time of the processor that it has used, in seconds.
+    /// Returns the processor time that the process has used, in seconds.
     fn cpu(&self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -62,7 +62,7 @@ impl Process {
         ticks as f64 / 100.0
     }
 
-    /// Returns its memory in MB, and the number of its descriptors.
+    /// Returns the process's memory in MB, and the number of its descriptors.
     fn size(&self) -> (f64, usize) {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -78,7 +78,7 @@ impl Drop for Process {
     }
 }
 
-/// Listens, and says where on standard output.
+/// Listens, and writes the address to standard output.
 async fn listen() -> TcpListener {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("{}", listener.local_addr().unwrap());
@@ -121,7 +121,8 @@ fn frames(count: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// The model's server. The path says how many frames, how many milliseconds apart, and how it ends: /320/20/ok/v1/chat/completions.
+/// The model's server. The path has the number of frames, the milliseconds between them, and the kind of end:
+/// /320/20/ok/v1/chat/completions.
 async fn server() {
     serve(|request: Request<Incoming>| async move {
         let path = request.uri().path().to_owned();
@@ -152,7 +153,7 @@ async fn server() {
                 }
             }
             if end == "die" {
-                // The bytes before it are sent first.
+                // The bytes before the break are sent first.
                 tokio::time::sleep(Duration::from_millis(5)).await;
                 let _ = send.send(Err(std::io::Error::other("it dies"))).await;
             }
@@ -198,7 +199,7 @@ async fn aside(upstream: &str) {
     std::future::pending::<()>().await;
 }
 
-/// Asks for a stream. Returns all that came, head included.
+/// Requests a stream. Returns all bytes that arrived, including the head.
 async fn ask(address: SocketAddr, path: &str) -> Vec<u8> {
     let mut stream = begin(address, path).await;
     let mut all = Vec::new();
@@ -215,7 +216,7 @@ async fn begin(address: SocketAddr, path: &str) -> TcpStream {
     stream
 }
 
-/// Runs streams at once. Returns the processor's seconds of a process meanwhile, and its memory in the middle.
+/// Runs streams at the same time. Returns the processor seconds that a process used meanwhile, and its memory in the middle.
 async fn run(process: &Process, streams: usize, count: usize, pause: u64) -> (f64, f64) {
     let before = process.cpu();
     let tasks: Vec<_> = (0..streams)
@@ -245,7 +246,7 @@ async fn figures() {
     let upstream = server.address.to_string();
     let start = |name: &str| Process::start(&[name, &upstream]);
     let (plain, aside) = (start("plain"), start("aside"));
-    // 100 streams of 640 frames, 50 a second: as a fleet of models writes.
+    // 100 streams of 640 frames, 50 a second, like those of a fleet of models.
     let (streams, count) = (100, 640);
     let (mut of_plain, mut of_aside) = (Vec::new(), Vec::new());
     for _ in 0..3 {
@@ -269,7 +270,7 @@ async fn figures() {
     );
 }
 
-/// Streams in turn, 64 at once: whole ones, dying servers, leaving and slow clients, gzip and HTTP/2.
+/// Runs many streams, 64 at a time: complete ones, dying servers, leaving and slow clients, gzip and HTTP/2.
 async fn soak(count: usize) {
     let server = Process::start(&["server"]);
     let aside = Process::start(&["aside", &server.address.to_string()]);
@@ -298,11 +299,11 @@ async fn soak(count: usize) {
     }
 }
 
-/// One stream, and whether all of it came.
+/// Runs one stream. Returns whether all of it arrived.
 async fn one(address: SocketAddr, number: usize, http2: Client<HttpConnector, Full<Bytes>>) {
     let whole = |all: &[u8]| {
         let text = String::from_utf8_lossy(all).into_owned();
-        // 20 frames: 9 words of thinking, then 8 of content, and what was held.
+        // 20 frames: 9 words of thinking, then 8 words of content, and the held text.
         (text.matches("\"word\"").count(), text.contains("\"reasoning_content\":\"word\""), text.contains("<thi"))
     };
     match number % 6 {

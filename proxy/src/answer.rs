@@ -1,5 +1,5 @@
-//! The body of an answer to the client: unchanged, or rewritten. A piece is read only when the client has got the last one, so
-//! a client that reads slowly slows the server down.
+//! The body of an answer to the client: unchanged, or rewritten. A piece is read only after the client has received the previous
+//! one, so a client that reads slowly slows the server down.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -34,7 +34,7 @@ pub enum Source<B> {
     Decoded(Decoded),
     /// A text of the proxy itself.
     Own(Option<Bytes>),
-    /// Another source, whose first piece has been read.
+    /// A source whose first piece has been read.
     Begun(Box<Source<B>>, Option<Piece>),
 }
 
@@ -76,7 +76,7 @@ where
     }
 }
 
-/// The way to know that all bytes given to a client's connection were sent.
+/// Shows whether all bytes given to a client's connection were sent.
 pub enum Left {
     Flushed(Arc<Flushes>),
     InTime,
@@ -273,7 +273,7 @@ where
 impl<B> Drop for Answer<B> {
     fn drop(&mut self) {
         let Some(report) = &mut self.report else { return };
-        // The end of an answer of the proxy itself was noted before.
+        // The end of an answer of the proxy itself has already been noted.
         if self.is_last && report.end == End::ClientLeft && !matches!(self.source, Source::Own(_)) {
             report.end = End::Complete;
         }
@@ -302,8 +302,8 @@ pub mod fuzz {
         }
     }
 
-    /// Processes pieces like an answer's body: undoes their compression, if there is one, and rewrites them. An `Err` means
-    /// that the server breaks off. Returns the bytes for the client, and whether its connection breaks off.
+    /// Processes pieces like an answer's body: decompresses them if they are compressed, and rewrites them. An `Err` means that the
+    /// server breaks off. Returns the bytes for the client, and whether its connection breaks off.
     pub fn through(pieces: Vec<Result<Vec<u8>, ()>>, encoding: Option<&str>, rewriter: Rewriter) -> (Vec<u8>, bool) {
         let body = Pieces(pieces.into_iter());
         let source = match encoding {

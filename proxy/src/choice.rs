@@ -15,10 +15,10 @@ use crate::log;
 use crate::questions::{Questions, Said};
 use crate::settings::Settings;
 
-/// The dialect if nothing is known, which has the markers of all families.
+/// The dialect for an unknown model, which has the markers of all families.
 const UNKNOWN: &str = "any";
 
-/// The time for which the server's answers are cached. It may be restarted with another model.
+/// The time for which the server's answers are cached. It is limited because the server may be restarted with a different model.
 const KEPT: Duration = Duration::from_secs(60);
 
 /// The most models in the cache, since clients choose the names.
@@ -81,7 +81,7 @@ impl Chooser {
         Ok(chooser)
     }
 
-    /// Asks the server at the start, so that the log has the result.
+    /// Asks the server when the proxy starts, so that the log has the result.
     pub async fn begin(&self) {
         if self.fixed.is_none() {
             self.choose(None).await;
@@ -102,7 +102,7 @@ impl Chooser {
         }
         let (choice, is_known) = self.find(model).await;
         let choice = match (&*kept, choice) {
-            // If the server does not answer, the last choice stays.
+            // If the server does not answer, the last choice is kept.
             (Some((_, before)), None) => Arc::clone(before),
             (Some((_, before)), Some(choice))
                 if before.dialect.name() == choice.dialect.name() && before.start == choice.start =>
@@ -144,7 +144,7 @@ impl Chooser {
         Arc::clone(kept.entry(model.to_owned()).or_default())
     }
 
-    /// Clears the cache after the server was unreachable, since it may be restarted with another model.
+    /// Clears the cache after the server was unreachable, since it may have been restarted with a different model.
     pub fn forget(&self) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -14,7 +14,7 @@ use crate::settings::{Comments, Field, Format, ResponsesAs, Settings, StartAt, T
 use crate::tls;
 use crate::upstream::Upstream;
 
-/// The checked settings of a proxy, made of [`Settings`].
+/// The checked settings of a proxy, made from [`Settings`].
 pub struct Config {
     pub(crate) listen: String,
     pub(crate) admin: Option<String>,
@@ -126,7 +126,7 @@ impl Config {
     ///
     /// An address is in use, or does not belong to this machine.
     pub fn check(&self) -> Result<(), Error> {
-        // Both are bound at the same time, to find out if they are equal.
+        // Both are bound at the same time, to find out whether they are equal.
         let listener = bind("listen", &self.listen)?;
         self.admin.as_deref().map(|address| bind("admin", address)).transpose()?;
         drop(listener);

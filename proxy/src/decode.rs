@@ -18,8 +18,8 @@ use tokio_util::io::{StreamReader, poll_read_buf};
 
 use crate::log;
 
-/// The most bytes of a decompressed piece. A few compressed bytes can become very many, which are then produced as the client
-/// reads them.
+/// The maximum number of bytes of a decompressed piece. A few compressed bytes can become very many; these are decompressed only as
+/// the client reads them.
 const PIECE: usize = 16 << 10;
 
 /// Returns the encoding in a body's headers.
@@ -55,7 +55,7 @@ fn decoder(encoding: &str, reader: impl AsyncBufRead + Send + 'static) -> Pin<Bo
     }
 }
 
-/// Returns the text of a compressed request, or as much of it as can be read, at most `most` bytes. If that is not all, it is
+/// Returns the text of a compressed request, or as much of it as can be read, at most `most` bytes. If the text is longer, that is
 /// logged.
 pub async fn text(encoding: &str, body: Bytes, most: usize) -> Bytes {
     if is_plain(encoding) {
@@ -87,14 +87,14 @@ pub async fn text(encoding: &str, body: Bytes, most: usize) -> Bytes {
 /// A decompressed body, without trailers.
 pub struct Decoded {
     reader: Pin<Box<dyn AsyncRead + Send>>,
-    /// The compressed body. The compressed text may end before the body does; the end of the body, good or bad, is the end of
-    /// the answer.
+    /// The compressed body. The compressed text may end before the body does; the end of the body, proper or not, is the end of the
+    /// answer.
     rest: Pin<Box<dyn Body<Data = Bytes, Error = io::Error> + Send>>,
     buffer: BytesMut,
 }
 
 impl Decoded {
-    /// Returns the decompressed body, if there is one encoding and it is known.
+    /// Returns the decompressed body, if it has one encoding, which is known.
     pub fn new<B>(encoding: &str, body: B) -> Result<Decoded, B>
     where
         B: Body<Data = Bytes> + Send + Unpin + 'static,
@@ -126,7 +126,7 @@ impl Decoded {
     }
 }
 
-/// A body that two readers read, one after the other, with I/O errors.
+/// A body that two readers share, one after the other, and that returns I/O errors.
 struct Shared<B>(Arc<Mutex<B>>);
 
 impl<B> Clone for Shared<B> {

@@ -1,4 +1,4 @@
-//! The reasons why the proxy cannot start. A message has a correct form of the faulty setting.
+//! The reasons why the proxy cannot start. A message shows a correct form of the faulty setting.
 
 use std::fmt;
 

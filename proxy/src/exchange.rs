@@ -1,12 +1,9 @@
 //! Handles one exchange: forwards a request to the server, and the answer to the client.
 
-use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use aside::call_writer::Tools;
 use aside::history::{self, Outcome};
-use aside::sse::{Body, Exchange, Formats, Options, Rewriter, request_hint, wants};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, UPGRADE};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
@@ -17,33 +14,20 @@ use serde_json::{Value, json};
 use tokio_rustls::TlsAcceptor;
 
 use crate::answer::{Answer, Left, Source};
-use crate::choice::{Choice, Chooser};
-use crate::config::{self, Config, Limits, Starts};
-use crate::decode::{self, Decoded};
+use crate::config::{Config, Limits};
+use crate::decode;
 use crate::error::Error;
 use crate::fault::{self, Fault, format_of};
 use crate::guard::Guard;
-use crate::headers;
+use crate::headers::{self, Client};
 use crate::log;
 use crate::metrics::Metrics;
 use crate::questions::{MODELS, Questions};
 use crate::report::{End, Report};
-use crate::request::{self, Asked, Broken, MOST_READ, RequestBody, Seen};
-use crate::settings::Thinking;
-use crate::socket::{Flushes, Idle};
+use crate::request::{self, Broken, MOST_READ, RequestBody, Seen, Sent};
+use crate::server::Server;
+use crate::socket::Idle;
 use crate::upstream;
-
-/// The fields of an event. A comment is a field with an empty name.
-const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b""];
-
-/// The client of a request.
-pub struct Client {
-    pub address: IpAddr,
-    /// Whether the client uses a listener that only this machine can reach.
-    pub is_local: bool,
-    pub is_encrypted: bool,
-    pub flushes: Arc<Flushes>,
-}
 
 /// The state that all exchanges share.
 pub struct Exchanges {
@@ -52,20 +36,6 @@ pub struct Exchanges {
     pub tls: Option<TlsAcceptor>,
     pub limits: Limits,
     pub metrics: Arc<Metrics>,
-    /// The tools of a request without tools.
-    no_tools: Arc<Tools>,
-}
-
-/// A server, and the data for reading its answers.
-struct Server {
-    models: Vec<String>,
-    chooser: Chooser,
-    starts: Starts,
-    thinking: Thinking,
-    formats: Formats,
-    options: Options,
-    replaces_comments: bool,
-    history: Option<history::Server>,
 }
 
 /// The facts about an exchange that its request shows.
@@ -88,31 +58,16 @@ struct Reached<'a> {
 impl Exchanges {
     pub fn new(config: Config, metrics: Arc<Metrics>) -> Result<Exchanges, Error> {
         let limits = config.limits;
-        let server = |server: config::Server| {
-            let client = upstream::client(server.tls, limits.connect, limits.header);
-            let questions = Questions { client, upstream: server.upstream, key: server.key, drafts: server.drafts };
-            Ok(Server {
-                models: server.models,
-                chooser: Chooser::new(server.choice, questions)?,
-                starts: server.starts,
-                thinking: server.thinking,
-                formats: server.formats,
-                options: server.options,
-                replaces_comments: server.replaces_comments,
-                history: server.history,
-            })
-        };
         Ok(Exchanges {
-            servers: config.servers.into_iter().map(server).collect::<Result<_, Error>>()?,
+            servers: config.servers.into_iter().map(|server| Server::new(server, limits)).collect::<Result<_, _>>()?,
             guard: Guard { hosts: config.allowed_hosts, key: config.client_key },
             tls: config.tls,
             limits,
             metrics,
-            no_tools: Arc::new(Tools::read("[]").map_err(|error| Error::new(error.to_string()))?),
         })
     }
 
-    /// Asks the servers at the start, so that the log has the results.
+    /// Asks the servers when the proxy starts, so that the log has the results.
     pub async fn begin(&self) {
         for server in &self.servers {
             server.chooser.begin().await;
@@ -146,7 +101,8 @@ impl Exchanges {
     }
 
     /// Answers a request with the server's answer, or with an answer of the proxy.
-    pub async fn answer(&self, client: Client, mut request: Request<Incoming>) -> Response<Answer> {
+    pub async fn answer(&self, client: Client, request: Request<Incoming>) -> Response<Answer> {
+        let mut request = Sent::new(request);
         let path = request.uri().path().to_owned();
         let id = headers::request_id(request.headers_mut());
         let fields = json!({
@@ -225,8 +181,7 @@ impl Exchanges {
     /// Returns the server of a model. For requests without a model, it is the first server.
     fn route(&self, model: Option<&str>) -> Result<&Server, Fault> {
         let Some(model) = model else { return Ok(&self.servers[0]) };
-        let has = |server: &&Server| server.models.iter().any(|pattern| upstream::fits(pattern, model));
-        self.servers.iter().find(has).ok_or_else(|| {
+        self.servers.iter().find(|server| server.has(model)).ok_or_else(|| {
             Fault::new(
                 StatusCode::NOT_FOUND,
                 format!("no server has the model {model:?}; {MODELS} lists those that there are"),
@@ -237,23 +192,23 @@ impl Exchanges {
     async fn exchange(
         &self,
         client: &Client,
-        mut request: Request<Incoming>,
+        mut request: Request<Sent>,
         known: &mut Known,
     ) -> Result<Reached<'_>, Fault> {
         let upgrade = headers::remove_hop_by_hop(request.headers_mut());
-        // After the answer, the client's connection is used by the other protocol.
+        // After the answer, the new protocol uses the client's connection.
         let upgraded = upgrade.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut head, body) = request.into_parts();
         let mut body = Err(body);
-        let mut model = known.path.strip_prefix(MODELS).and_then(|path| path.strip_prefix('/')).map(str::to_owned);
+        let mut model =
+            known.path.strip_prefix(MODELS).and_then(|path| path.strip_prefix('/')).map(upstream::unescaped);
         if self.servers.len() > 1 && head.method == Method::POST && !is_of_parts(&head.headers) {
             let whole = self.read(body).await?;
             model = request::model(&decode::text(&decode::encoding(&head.headers), whole.clone(), MOST_READ).await);
             body = Ok(whole);
         }
         let server = self.route(model.as_deref())?;
-        let hint = Exchange::new().method(head.method.as_str()).path(&known.path).formats(server.formats);
-        known.is_split = request_hint(&hint).is_some();
+        known.is_split = server.may_split(&head.method, &known.path);
         let format = history::Format::of_path(&known.path);
         if let Some(options) = format.and_then(|format| server.history.as_ref()?.options(format)) {
             body = Ok(self.rewrite_history(options, &mut head.headers, self.read(body).await?).await?);
@@ -273,6 +228,18 @@ impl Exchanges {
             head.headers.insert(http::header::CONNECTION, http::HeaderValue::from_static("upgrade"));
             head.headers.insert(UPGRADE, protocol.clone());
         }
+        let (answer, seen) = self.send(server, head, body, known).await?;
+        Ok(Reached { server, answer, seen, upgraded })
+    }
+
+    /// Sends a request to its server, and waits for the head of the answer.
+    async fn send(
+        &self,
+        server: &Server,
+        mut head: http::request::Parts,
+        body: Result<Bytes, Sent>,
+        known: &mut Known,
+    ) -> Result<(Response<Incoming>, Arc<Seen>), Fault> {
         let seen = Arc::new(Seen::new(Idle::new(self.limits.idle), decode::encoding(&head.headers)));
         let body = match body {
             Ok(whole) => {
@@ -284,7 +251,7 @@ impl Exchanges {
                 RequestBody::Passing { body, seen: Arc::clone(&seen), left: self.limits.body, is_kept: known.is_split }
             }
         };
-        let asking = questions.client.request(Request::from_parts(head, body));
+        let asking = server.chooser.questions.client.request(Request::from_parts(head, body));
         let answer = tokio::select! {
             answer = asking => answer,
             () = seen.idle.wait() => {
@@ -305,12 +272,12 @@ impl Exchanges {
             }
             server.chooser.forget();
             upstream::fault(&error)
-        })?;
-        Ok(Reached { server, answer, seen, upgraded })
+        });
+        Ok((answer?, seen))
     }
 
     /// Checks the head of a request.
-    fn check(&self, client: &Client, request: &mut Request<Incoming>) -> Result<(), Fault> {
+    fn check(&self, client: &Client, request: &mut Request<Sent>) -> Result<(), Fault> {
         if request.method() == Method::CONNECT {
             return Err(Fault::new(StatusCode::METHOD_NOT_ALLOWED, "this proxy is for its servers alone"));
         }
@@ -322,7 +289,7 @@ impl Exchanges {
     }
 
     /// Reads a body to its end, unless it was read before.
-    async fn read(&self, body: Result<Bytes, Incoming>) -> Result<Bytes, Fault> {
+    async fn read(&self, body: Result<Bytes, Sent>) -> Result<Bytes, Fault> {
         let body = match body {
             Ok(whole) => return Ok(whole),
             Err(body) => body,
@@ -394,8 +361,11 @@ impl Exchanges {
             // hyper does not poll for the end of this body.
             known.report.end = End::Complete;
         }
-        let split = self.split(&mut head.headers, status, body, &mut known, reached.server, &reached.seen).await;
-        let (source, rewriter) = split.unwrap_or_else(|source| (source, None));
+        let (source, rewriter) = if known.is_split && status == StatusCode::OK {
+            reached.server.split(&known.path, &mut head.headers, body, &reached.seen, &mut known.report).await
+        } else {
+            (Source::Server(body), None)
+        };
         known.report.status = Some(status);
         let answer = Answer::new(source, known.left, self.limits.idle, Some(known.report));
         Response::from_parts(
@@ -405,109 +375,6 @@ impl Exchanges {
                 None => answer,
             },
         )
-    }
-
-    /// Makes a rewriter for an answer that must be split. Returns the body if it need not be split.
-    async fn split(
-        &self,
-        headers: &mut HeaderMap,
-        status: StatusCode,
-        body: Incoming,
-        known: &mut Known,
-        server: &Server,
-        seen: &Seen,
-    ) -> Result<(Source<Incoming>, Option<Rewriter>), Source<Incoming>> {
-        if !known.is_split || status != StatusCode::OK {
-            return Err(Source::Server(body));
-        }
-        let passes = |why: &str, what: &str| log::warn("an answer passes as it came", json!({"why": why, "it": what}));
-        let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
-        let exchange = Exchange::new().status(status.as_u16().into()).path(&known.path).formats(server.formats);
-        let Some(body_kind) = wants(&exchange.content_type(kind)) else {
-            passes("its content type is none that is read", &String::from_utf8_lossy(kind));
-            return Err(Source::Server(body));
-        };
-        let encoding = decode::encoding(headers);
-        let mut source = if decode::is_plain(&encoding) {
-            Source::Server(body)
-        } else {
-            match Decoded::new(&encoding, body) {
-                Ok(decoded) => Source::Decoded(decoded),
-                Err(body) => {
-                    passes("its encoding is not known", &encoding);
-                    return Err(Source::Server(body));
-                }
-            }
-        };
-        let mut is_read = true;
-        if body_kind == Body::Json {
-            // The type is not clear, so the first bytes decide whether the answer is read.
-            let (begun, first) = source.begin(self.limits.idle).await;
-            (source, is_read) = (begun, is_answer(&first));
-        }
-        if !is_read {
-            passes("it begins like no answer", &String::from_utf8_lossy(kind));
-            if !decode::is_plain(&encoding) {
-                headers::remove_of_the_body(headers);
-                headers.remove(CONTENT_ENCODING);
-            }
-            return Err(source);
-        }
-        let path = (server.thinking == Thinking::Request).then_some(&*known.path);
-        let asked = seen.read(path, self.limits.tools).await;
-        let choice = server.chooser.choose(asked.model.as_deref()).await;
-        let rewriter = self.rewriter(server, &choice, asked, body_kind, &known.path);
-        headers::remove_of_the_body(headers);
-        headers.remove(CONTENT_ENCODING);
-        if let Ok(name) = choice.dialect.name().parse() {
-            headers.insert(&headers::DIALECT, name);
-        }
-        known.report.fields["dialect"] = choice.dialect.name().into();
-        match rewriter {
-            Ok((rewriter, model)) => {
-                known.report.fields["model"] = model.into();
-                Ok((source, Some(rewriter)))
-            }
-            Err(error) => {
-                passes("it cannot be split", &error.to_string());
-                headers.remove(&headers::DIALECT);
-                Ok((source, None))
-            }
-        }
-    }
-
-    fn rewriter(
-        &self,
-        server: &Server,
-        choice: &Choice,
-        asked: Asked,
-        kind: Body,
-        path: &str,
-    ) -> Result<(Rewriter, Option<String>), aside::Error> {
-        let mut options = server.options.clone().body(kind);
-        if let Some(thinking) = asked.thinking {
-            options = options.thinking(thinking);
-        }
-        // Before the first event, the path says of which format the events for comments are.
-        let format = history::Format::of_path(path).filter(|_| server.replaces_comments);
-        if let Some(formats) = format.and_then(|format| Formats::from_bits(format as u32)) {
-            options = options.formats(formats);
-        }
-        let mut rewriter = Rewriter::new(&choice.dialect, &options)?;
-        // If the dialect does not have this start, it came from a template that does not fit, and the dialect's own start is
-        // right.
-        let _ = rewriter.use_dialect(None, server.starts.of(asked.thinks, choice.start));
-        // A prompt can make a model write any call, so without tools in the request no call is emitted.
-        let tools = match asked.tools {
-            Some(Ok(tools)) => Arc::new(tools),
-            Some(Err(why)) => {
-                log::warn("calls stay in the text", json!({"why": why}));
-                Arc::clone(&self.no_tools)
-            }
-            None => Arc::clone(&self.no_tools),
-        };
-        rewriter.use_tools(tools)?;
-        Ok((rewriter, asked.model))
     }
 
     /// Joins the two connections of an exchange that has switched protocols, such as a WebSocket.
@@ -544,18 +411,8 @@ fn too_late() -> Fault {
     Fault::new(StatusCode::REQUEST_TIMEOUT, "the request has not come in time")
 }
 
-/// Returns whether a body is a form, such as one with a recording, which has the model in a part.
+/// Returns whether a body is a form, such as one with a recording; a form has the model in one of its parts.
 fn is_of_parts(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
     kind.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case(b"multipart/"))
-}
-
-/// Returns whether a body with these first bytes may be JSON or a stream of events. Blanks, which keep a connection open, may
-/// precede both.
-fn is_answer(first: &[u8]) -> bool {
-    let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
-    let text = first.trim_ascii_start();
-    let field = text.split(|byte| matches!(byte, b':' | b'\n' | b'\r')).next().unwrap_or_default();
-    let is_field = |name: &[u8]| field == name || text.len() == field.len() && name.starts_with(field);
-    !first.is_empty() && (text.first().is_none_or(|byte| *byte == b'{') || FIELDS.iter().any(|name| is_field(name)))
 }

@@ -1,13 +1,25 @@
 //! Changes the headers of requests and answers as RFC 9110 requires of a proxy: headers of one connection are not forwarded,
 //! and headers with the origin of a request are added.
 
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
     TRAILER, TRANSFER_ENCODING, UPGRADE, VIA,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Version};
 
-use crate::exchange::Client;
+use crate::socket::Flushes;
+
+/// The client of a request.
+pub struct Client {
+    pub address: IpAddr,
+    /// Whether the client uses a listener that only this machine can reach.
+    pub is_local: bool,
+    pub is_encrypted: bool,
+    pub flushes: Arc<Flushes>,
+}
 
 /// Headers that concern only one connection, in addition to those that `Connection` names.
 static HOP_BY_HOP: [HeaderName; 9] = [
@@ -41,7 +53,7 @@ static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto"
 
 /// Removes the headers that concern one connection. Returns the protocol to which a request or an answer changes.
 pub fn remove_hop_by_hop(headers: &mut HeaderMap) -> Option<HeaderValue> {
-    // The body was read by its transfer encoding, which a length would contradict.
+    // The body was read according to its transfer encoding, which a length would contradict.
     if headers.contains_key(TRANSFER_ENCODING) {
         headers.remove(CONTENT_LENGTH);
     }
@@ -85,7 +97,7 @@ pub fn forward(headers: &mut HeaderMap, version: Version, authority: Option<&str
         _ => "1.1 aside",
     };
     headers.append(VIA, HeaderValue::from_static(hop));
-    // The connection to the client has answered it already.
+    // The connection to the client has already answered this header.
     headers.remove(EXPECT);
     // The HTTP client writes this header for the server's name.
     headers.remove(HOST);
@@ -130,8 +142,6 @@ pub fn trace(headers: &HeaderMap) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     fn headers(lines: &[(&str, &str)]) -> HeaderMap {

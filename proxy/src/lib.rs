@@ -1,9 +1,9 @@
 //! The proxy of `aside proxy`, for a server that sends a model's thinking and tool calls as content: clients get both in
 //! separate fields. Everything else is forwarded unchanged.
 //!
-//! [`Settings`] are written by a user, in flags, a file and the environment. [`Config`] is made from them after all checks.
-//! [`Proxy`] listens and serves until its owner ends it; [`run`] serves until a signal ends the process, and makes a new
-//! [`Config`] at SIGHUP.
+//! A user writes [`Settings`] in flags, a file and the environment. [`Config`] is made from them after all checks. [`Proxy`]
+//! listens and serves until its owner ends it; [`run`] serves until a signal ends the process, and makes a new [`Config`] at
+//! SIGHUP.
 //!
 //! ```no_run
 //! use aside_proxy::{Config, Settings, run};
@@ -14,8 +14,8 @@
 //! ```
 
 // `serve` accepts connections and hands each request to `exchange`, which forwards the request to the server and the answer to
-// the client. `answer` is the body of an answer, `request` that of a request. `choice` finds the dialect. The other files are
-// shared by these.
+// the client. `server` decides whether and how an answer is split, and `choice` finds the dialect. `answer` is the body of an
+// answer, `request` that of a request. The other files are shared by these.
 
 mod admin;
 mod answer;
@@ -33,6 +33,7 @@ mod questions;
 mod report;
 mod request;
 mod serve;
+mod server;
 mod settings;
 mod socket;
 mod tls;
@@ -45,6 +46,6 @@ pub use settings::{Comments, Field, Format, ResponsesAs, Settings, StartAt, Thin
 
 #[doc(hidden)]
 pub mod fuzz {
-    //! The processing of an answer's body, for the fuzz target. Users of the crate do not need it.
+    //! The processing of an answer's body, only for the fuzz target.
     pub use crate::answer::fuzz::through;
 }

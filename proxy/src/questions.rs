@@ -1,4 +1,4 @@
-//! Asks the server about its model, in the way of each kind of server. The answers show which kind it is.
+//! Asks the server about its model, with the requests that each kind of server understands. The answers show which kind it is.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::log;
 use crate::request::RequestBody;
 use crate::upstream::{HttpClient, Upstream};
 
-/// The most bytes of an answer.
+/// The maximum number of bytes of an answer.
 const MOST: usize = 4 << 20;
 
 /// The list of the server's models, which all servers have.
@@ -35,7 +35,7 @@ pub struct Said {
 pub struct Questions {
     pub client: HttpClient,
     pub upstream: Upstream,
-    /// The key for the server, if it wants one: `Bearer …`.
+    /// The key for the server, if it needs one: `Bearer …`.
     pub key: Option<HeaderValue>,
     /// Whether a dialect is drafted from the server's template if no dialect is known.
     pub drafts: bool,

@@ -14,7 +14,7 @@ use crate::metrics::Metrics;
 /// The ways in which an exchange can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The client has not read the answer to its end. This is the end if no other is noted.
+    /// The client has not read the answer to its end. This is the default.
     ClientLeft,
     Complete,
     ServerDied,
@@ -59,7 +59,7 @@ impl Report {
         Report { metrics, format, status: None, begun, fields, end: End::ClientLeft, sent: 0, first: None, split: None }
     }
 
-    /// Adds bytes of the answer that are sent.
+    /// Adds bytes of the answer that were sent.
     pub fn sends(&mut self, bytes: usize) {
         self.sent += bytes as u64;
         if self.first.is_none() {

@@ -6,21 +6,21 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use aside::call_writer::Tools;
-use aside::sse::{Exchange, RequestModel, Thinking, request_model, request_thinking};
+use aside::answer::Tools;
+use aside::sse::{Exchange, RequestModel, Thinking, read_request, request_model};
 use bytes::Bytes;
+use http::{Request, Version};
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::decode;
 use crate::error::Error;
 use crate::socket::Idle;
 
-/// The most bytes of a request that are kept.
+/// The maximum number of bytes of a request that are kept.
 pub const MOST_READ: usize = 8 << 20;
 
 /// The longest name of a model.
@@ -78,9 +78,54 @@ impl Seen {
     }
 }
 
+/// The time for reading the rest of a request that has its answer.
+const REST: Duration = Duration::from_secs(1);
+
+/// The body of a request as the client sends it. If it is dropped before its end, the rest is read for a while: over HTTP/2, the
+/// stream would be reset, and clients that still send their request would lose the answer.
+pub struct Sent {
+    body: Option<Incoming>,
+    is_http2: bool,
+}
+
+impl Sent {
+    pub fn new(request: Request<Incoming>) -> Request<Sent> {
+        let is_http2 = request.version() == Version::HTTP_2;
+        request.map(|body| Sent { body: Some(body), is_http2 })
+    }
+}
+
+impl Body for Sent {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        self.body.as_mut().map_or(Poll::Ready(None), |body| Pin::new(body).poll_frame(cx))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map_or_else(SizeHint::default, Body::size_hint)
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        if let Some(mut body) = self.body.take_if(|body| self.is_http2 && !body.is_end_stream())
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let rest = async move { while let Some(Ok(_)) = body.frame().await {} };
+            runtime.spawn(async { tokio::time::timeout(REST, rest).await });
+        }
+    }
+}
+
 /// A body that is forwarded, or a body that was read and rewritten.
 pub enum RequestBody {
-    Passing { body: Incoming, seen: Arc<Seen>, left: u64, is_kept: bool },
+    Passing { body: Sent, seen: Arc<Seen>, left: u64, is_kept: bool },
     Whole(Full<Bytes>),
 }
 
@@ -139,26 +184,7 @@ pub struct Asked {
     /// Whether the client wants the thinking, if a path was given.
     pub thinking: Option<Thinking>,
     /// The tools that the model may call, or the reason why they cannot be read.
-    pub tools: Option<Result<Tools, String>>,
-}
-
-/// The fields that are read. A field of an unexpected type is ignored.
-#[derive(Deserialize, Default)]
-struct Fields<'a> {
-    #[serde(borrow)]
-    tools: Option<&'a RawValue>,
-    #[serde(borrow)]
-    chat_template_kwargs: Option<&'a RawValue>,
-    #[serde(borrow)]
-    enable_thinking: Option<&'a RawValue>,
-    #[serde(borrow)]
-    thinking: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reasoning_effort: Option<&'a RawValue>,
-    #[serde(borrow)]
-    reasoning: Option<&'a RawValue>,
-    #[serde(borrow)]
-    think: Option<&'a RawValue>,
+    pub tools: Option<Result<Arc<Tools>, String>>,
 }
 
 /// Returns the model that a request asks for.
@@ -169,84 +195,19 @@ pub fn model(body: &[u8]) -> Option<String> {
     }
 }
 
-fn value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
-    serde_json::from_str(raw?.get()).ok()
-}
-
 impl Asked {
     fn read(path: Option<&str>, max_tools: usize, body: &[u8]) -> Asked {
         let model = model(body);
-        // A request that is not complete has no effect here.
-        let fields: Fields<'_> = serde_json::from_slice(body).unwrap_or_default();
-        let tools = fields.tools.filter(|tools| tools.get() != "null");
-        let read =
-            |tools: &RawValue| Tools::read_up_to(tools.get(), Some(max_tools)).map_err(|error| error.to_string());
-        let tools = tools.map(read);
-        let thinking = path.map(|path| request_thinking(&Exchange::new().path(path), body));
-        Asked { model, thinks: thinks(&fields), thinking, tools }
+        let request = read_request(&Exchange::new().path(path.unwrap_or_default()), body);
+        let read = |tools| Tools::read_up_to(tools, Some(max_tools)).map_err(|error| error.to_string());
+        let thinking = path.map(|_| request.thinking);
+        Asked { model, thinks: request.thinks, thinking, tools: request.tools.map(read) }
     }
-}
-
-/// Returns whether the model should think. Variables of the chat template have precedence over the fields that servers map to
-/// them.
-fn thinks(fields: &Fields<'_>) -> Option<bool> {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct Template<'a> {
-        #[serde(borrow)]
-        enable_thinking: Option<&'a RawValue>,
-        #[serde(borrow)]
-        thinking: Option<&'a RawValue>,
-    }
-    /// `thinking` of Messages, and `reasoning` of Responses.
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct How {
-        r#type: Option<String>,
-        effort: Option<String>,
-    }
-    let template: Template<'_> = value(fields.chat_template_kwargs).unwrap_or_default();
-    let said = value(template.enable_thinking).or_else(|| value(template.thinking));
-    let said = said.or_else(|| value(fields.enable_thinking)).or_else(|| value(fields.think));
-    if said.is_some() {
-        return said;
-    }
-    let kind = value::<How>(fields.thinking).and_then(|how| how.r#type).filter(|kind| !kind.is_empty());
-    if let Some(kind) = kind {
-        return Some(kind != "disabled");
-    }
-    let effort = value::<String>(fields.think).or_else(|| value(fields.reasoning_effort));
-    let effort = effort.or_else(|| value::<How>(fields.reasoning)?.effort).filter(|effort| !effort.is_empty());
-    effort.map(|effort| effort != "none")
 }
 
 #[cfg(test)]
 mod tests {
     use super::Asked;
-
-    fn thinks(body: &str) -> Option<bool> {
-        Asked::read(None, 1000, body.as_bytes()).thinks
-    }
-
-    #[test]
-    fn whether_it_is_to_think() {
-        for (body, wanted) in [
-            ("{}", None),
-            (r#"{"chat_template_kwargs":{"enable_thinking":false},"enable_thinking":true}"#, Some(false)),
-            (r#"{"chat_template_kwargs":{"enable_thinking":"no","thinking":true}}"#, Some(true)),
-            (r#"{"enable_thinking":false}"#, Some(false)),
-            (r#"{"thinking":{"type":"disabled"},"reasoning_effort":"high"}"#, Some(false)),
-            (r#"{"thinking":{"type":"enabled","budget_tokens":9}}"#, Some(true)),
-            (r#"{"reasoning_effort":"none"}"#, Some(false)),
-            (r#"{"reasoning":{"effort":"low","summary":null}}"#, Some(true)),
-            (r#"{"think":true}"#, Some(true)),
-            (r#"{"think":"none"}"#, Some(false)),
-            (r#"{"think":1,"reasoning":[],"thinking":7,"chat_template_kwargs":null}"#, None),
-            (r#"{"enable_thinking":true"#, None),
-        ] {
-            assert_eq!(thinks(body), wanted, "{body}");
-        }
-    }
 
     #[test]
     fn the_model_and_the_tools() {

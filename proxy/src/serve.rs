@@ -21,7 +21,8 @@ use tokio::task::JoinHandle;
 use crate::admin;
 use crate::config::{Config, Limits, bind};
 use crate::error::Error;
-use crate::exchange::{Client, Exchanges};
+use crate::exchange::Exchanges;
+use crate::headers::Client;
 use crate::log;
 use crate::metrics::Metrics;
 use crate::socket::{Flushes, Socket, Streams};
@@ -58,7 +59,7 @@ impl Current {
 }
 
 impl Proxy {
-    /// Listens, and serves until [`Proxy::end`], without a log. It needs a tokio runtime with time and network.
+    /// Listens, and serves until [`Proxy::end`], without a log. Must be called in a tokio runtime with time and network.
     ///
     /// # Errors
     ///
@@ -93,7 +94,7 @@ impl Proxy {
     ///
     /// # Errors
     ///
-    /// A dialect does not exist in the library.
+    /// The library does not have the dialect.
     pub fn reload(&self, config: Config) -> Result<(), Error> {
         if self.listens != (config.listen.clone(), config.admin.clone()) {
             log::warn("listen and admin stay as they were: they need a restart", json!({}));
@@ -125,7 +126,7 @@ impl Proxy {
     }
 }
 
-/// Asks the servers, so that the log has the results.
+/// Asks the servers about their models, so that the log has the results.
 fn begin(exchanges: &Arc<Exchanges>) {
     let exchanges = Arc::clone(exchanges);
     tokio::spawn(async move { exchanges.begin().await });
@@ -312,7 +313,7 @@ async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     });
     let builder = builder(&limits);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(socket), service);
-    // The exchanges of the connection have logged their ends.
+    // The exchanges of the connection have already logged their ends.
     let _ = watcher.watch(connection.into_owned()).await;
 }
 

@@ -1,5 +1,4 @@
-//! The settings: one description of them for the flags, the file and the environment. All are optional, so that one source can be
-//! laid over another.
+//! The settings, described once for flags, file and environment. All are optional, so that one source can override another.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::Error;
 
-/// Begins the names of environment variables: `ASIDE_PROXY_MAX_BODY` is `--max-body`.
+/// The prefix of environment variables: `ASIDE_PROXY_MAX_BODY` is `--max-body`.
 const PREFIX: &str = "ASIDE_PROXY_";
 
 /// The settings of a user. Each field is a flag, a key of the file and an environment variable.
@@ -29,11 +28,12 @@ pub struct Settings {
     #[arg(long, value_name = "ADDRESS")]
     pub admin: Option<String>,
 
-    /// A name, next to localhost, that clients may ask for; * is any [default: any, but none where the address is of this machine alone]
+    /// A host name that clients may ask for, in addition to localhost; * allows any [default: any, but none if only this machine
+    /// can reach the address]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub allowed_host: Option<Vec<String>>,
 
-    /// The environment variable that has the key that clients must send [default: the server checks their keys]
+    /// The environment variable with the key that clients must send [default: the server checks their keys]
     #[arg(long, value_name = "NAME")]
     pub client_key_env: Option<String>,
 
@@ -41,16 +41,16 @@ pub struct Settings {
     #[arg(long, value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,
 
-    /// The key (PEM) of the first of them
+    /// The key (PEM) of the first certificate
     #[arg(long, value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
 
-    /// How the server's model marks its thinking; `aside dialects` lists the names [default: by the model of each request, or by what
-    /// the server says of its model]
+    /// The dialect of the server's model; `aside dialects` lists the names [default: found by the model of each request, or by the
+    /// server's data about its model]
     #[arg(long, value_name = "NAME")]
     pub dialect: Option<String>,
 
-    /// The server's model, which says the dialect: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
+    /// The server's model, which determines the dialect: Qwen/Qwen3-32B, gpt-oss:20b, a file's path
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
 
@@ -58,7 +58,7 @@ pub struct Settings {
     #[arg(long, value_name = "FILE")]
     pub dialect_file: Option<PathBuf>,
 
-    /// Drafts a dialect from the chat template of the server, where none is known for its model
+    /// Drafts a dialect from the chat template of the server, if none is known for its model
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub draft: Option<bool>,
 
@@ -86,11 +86,11 @@ pub struct Settings {
     #[arg(long, value_name = "WHAT", value_enum)]
     pub responses_as: Option<ResponsesAs>,
 
-    /// Makes tool calls of those in the text, for the tools that the request has [default: true]
+    /// Makes tool calls from the calls in the text, for the tools of the request [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub calls: Option<bool>,
 
-    /// Mends what makes clients fail in a stream of events
+    /// Mends faults in a stream of events that make clients fail
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub repair: Option<bool>,
 
@@ -98,7 +98,7 @@ pub struct Settings {
     #[arg(long, value_name = "WHAT", value_enum)]
     pub comments: Option<Comments>,
 
-    /// Makes one shape of answers that servers have split themselves, each in its way
+    /// Brings answers that servers have split themselves into one shape
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub normalise: Option<bool>,
 
@@ -106,49 +106,52 @@ pub struct Settings {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub promote_empty: Option<bool>,
 
-    /// Writes one chunk for each that came, the thinking before the content
+    /// Writes one chunk for each chunk of the server, the thinking before the content
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub merge: Option<bool>,
 
-    /// The kind of server, whose requests get the thinking of earlier turns where it reads it: vllm, llama.cpp and others; `aside
+    /// The kind of server, which decides where its requests have the thinking of earlier turns: vllm, llama.cpp and others; `aside
     /// history --help` lists them [default: requests stay unchanged]
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
 
-    /// The environment variable that has the key for the server: for the proxy's own questions, and with client-key-env for all
+    /// The environment variable with the key for the server: for the proxy's own questions, and with client-key-env for all
     /// requests
     #[arg(long, value_name = "NAME")]
     pub upstream_key_env: Option<String>,
 
-    /// Certificates (PEM) that the server's is checked with, in place of the system's; its own may be among them
+    /// Certificates (PEM) for checking the server's certificate, in place of the system's; that certificate itself may be one of
+    /// them
     #[arg(long, value_name = "FILE")]
     pub upstream_ca: Option<PathBuf>,
 
-    /// The most bytes of a request's body [default: 134217728]
+    /// The maximum number of bytes of a request's body [default: 134217728]
     #[arg(long, value_name = "BYTES")]
     pub max_body: Option<u64>,
 
-    /// The most bytes of a head, of requests and of answers [default: 65536]
+    /// The maximum number of bytes of a head, of requests and of answers [default: 65536]
     #[arg(long, value_name = "BYTES")]
     pub max_header: Option<usize>,
 
-    /// The most bytes of an event, or of an answer that is not a stream, that are read; a longer one passes [default: 16777216]
+    /// The maximum number of bytes of an event, or of an answer that is not a stream, that are read; a longer one stays unread
+    /// [default: 16777216]
     #[arg(long, value_name = "BYTES")]
     pub max_event: Option<usize>,
 
-    /// The most bytes of a request's list of tools that are read; with a longer one, calls stay in the text [default: 1048576]
+    /// The maximum number of bytes of a request's list of tools that are read; with a longer list, calls stay in the text [default:
+    /// 1048576]
     #[arg(long, value_name = "BYTES")]
     pub max_tools: Option<usize>,
 
-    /// How long connecting to the server may take, and the head of a request [default: 10]
+    /// The most seconds for connecting to the server, and for the head of a request [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub connect_timeout: Option<u64>,
 
-    /// How long nothing may arrive, from the server or at a client that does not read [default: 600]
+    /// The most seconds in which nothing arrives from the server, or a client does not read [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub idle_timeout: Option<u64>,
 
-    /// How long open streams may take to end after SIGTERM [default: as long as they take]
+    /// The most seconds that open streams may take to end after SIGTERM [default: no limit]
     #[arg(long, value_name = "SECONDS")]
     pub drain: Option<u64>,
 }
@@ -160,9 +163,9 @@ pub struct Settings {
     expecting = "write upstream = \"http://127.0.0.1:8080\", or tables [[upstream]] with `url` and `models`"
 )]
 pub enum Upstreams {
-    /// The URL of the only one.
+    /// The URL of the only server.
     One(String),
-    /// A table for each, with `url`, `models` and settings.
+    /// A table for each server, with `url`, `models` and settings.
     Several(Vec<toml::Table>),
 }
 
@@ -172,28 +175,21 @@ impl<T: Into<String>> From<T> for Upstreams {
     }
 }
 
-/// The settings that a server of several may have as its own.
-const OF_A_SERVER: [&str; 20] = [
-    "dialect",
-    "model",
-    "dialect-file",
-    "draft",
-    "on",
-    "off",
-    "thinking",
-    "formats",
-    "field",
-    "responses-as",
-    "calls",
-    "repair",
-    "comments",
-    "normalise",
-    "promote-empty",
-    "merge",
-    "server",
-    "upstream-key-env",
-    "upstream-ca",
-    "max-event",
+/// The settings that are the same for all servers.
+const OF_ALL: [&str; 13] = [
+    "upstream",
+    "listen",
+    "admin",
+    "allowed-host",
+    "client-key-env",
+    "tls-cert",
+    "tls-key",
+    "max-body",
+    "max-header",
+    "max-tools",
+    "connect-timeout",
+    "idle-timeout",
+    "drain",
 ];
 
 /// Where an answer starts.
@@ -201,7 +197,7 @@ const OF_A_SERVER: [&str; 20] = [
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
 pub enum StartAt {
-    /// Where the dialect, or the chat template, says.
+    /// The start of the dialect or of the chat template.
     Dialect,
     /// In the content.
     Content,
@@ -216,7 +212,7 @@ pub enum StartAt {
 pub enum Thinking {
     /// To everyone.
     Keep,
-    /// To requests that want it, as [`aside::sse::request_thinking`] reads them.
+    /// Sent only if the request wants it, according to [`aside::sse::read_request`].
     Request,
 }
 
@@ -252,9 +248,9 @@ pub enum Field {
 pub enum Comments {
     /// They pass.
     Keep,
-    /// They are left out.
+    /// Comments are left out.
     Drop,
-    /// Each becomes an event without text, if the format has one.
+    /// Each comment becomes an event without text, if the format has such an event.
     Chunk,
 }
 
@@ -269,7 +265,7 @@ pub enum ResponsesAs {
 }
 
 impl Settings {
-    /// Returns these settings, with those of `under` where they have none.
+    /// Returns these settings; the settings of `under` replace missing ones.
     ///
     /// # Errors
     ///
@@ -278,7 +274,7 @@ impl Settings {
         let table =
             |settings: &Settings| toml::Table::try_from(settings).map_err(|error| Error::new(error.to_string()));
         let (mut all, over) = (table(under)?, table(self)?);
-        // Each says the dialect: the nearer source counts.
+        // Each of these determines the dialect, so only the source with precedence counts.
         if self.dialect.is_some() || self.model.is_some() || self.dialect_file.is_some() {
             ["dialect", "model", "dialect-file"].iter().for_each(|key| drop(all.remove(*key)));
         }
@@ -286,7 +282,7 @@ impl Settings {
         read(toml::Value::Table(all))
     }
 
-    /// Returns the settings of a server that a table describes, and the patterns of its models. They are laid over these.
+    /// Returns the settings of a server that a table describes, and the patterns of its models. They override these settings.
     pub(crate) fn of_server(&self, table: &toml::Table) -> Result<(Settings, Vec<String>), Error> {
         let mut own = table.clone();
         let url = own
@@ -298,12 +294,8 @@ impl Settings {
                 "it has no `models`; write models = [\"qwen3*\"], or [\"*\"] for all that are left",
             ));
         }
-        if let Some(key) = own.keys().find(|key| !OF_A_SERVER.contains(&key.as_str())) {
-            let known = OF_A_SERVER.join(", ");
-            return Err(Error::new(format!(
-                "`{key}` applies to all servers: write it before the first [[upstream]]; a table \
-                has `url`, `models`, {known}"
-            )));
+        if let Some(key) = own.keys().find(|key| OF_ALL.contains(&key.as_str())) {
+            return Err(Error::new(format!("`{key}` applies to all servers: write it before the first [[upstream]]")));
         }
         own.insert("upstream".to_owned(), url);
         Ok((read::<Settings>(toml::Value::Table(own))?.over(self)?, models))
@@ -313,7 +305,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is not TOML, has a key that is not known or a value of another kind.
+    /// The file cannot be read, is not TOML, has an unknown key or a value of a wrong kind.
     pub fn from_file(path: &Path) -> Result<Settings, Error> {
         let fault = |error: &dyn std::fmt::Display| Error::new(format!("{}: {error}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
@@ -333,7 +325,7 @@ impl Settings {
             let one =
                 |value: toml::Value| read::<Settings>(toml::Value::Table([(key.clone(), value)].into_iter().collect()));
             let list = text.split(',').map(|part| toml::Value::String(part.trim().to_owned())).collect();
-            // A number, a switch or a list is not in quotes here.
+            // In a variable, numbers, switches and lists have no quotes.
             let said = [
                 text.parse::<i64>().ok().map(toml::Value::Integer),
                 text.parse::<bool>().ok().map(toml::Value::Boolean),
@@ -379,7 +371,7 @@ mod tests {
             Settings { upstream: Some("http://near".into()), dialect: Some("qwen3".into()), ..Settings::default() };
         let all = near.over(&far).unwrap();
         assert_eq!((all.upstream, all.max_body), (Some("http://near".into()), Some(7)));
-        // The model of the farther source does not choose against the dialect of the nearer.
+        // A model in a source of lower precedence does not override a dialect in a source of higher precedence.
         assert_eq!((all.dialect.as_deref(), all.model), (Some("qwen3"), None));
     }
 

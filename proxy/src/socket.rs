@@ -16,8 +16,8 @@ use tokio::time::{Instant, Sleep, sleep};
 /// The first bytes from a client of HTTP/2. Until hyper knows the version of a connection, none of its timeouts runs.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Counts the moments at which the socket had taken all bytes that were written to a connection. The bodies of the connection's
-/// answers share the count.
+/// Counts how often the socket had accepted all bytes that were written to a connection. The bodies of the connection's answers
+/// share the count.
 #[derive(Debug, Default)]
 pub struct Flushes {
     count: AtomicU64,
@@ -57,7 +57,7 @@ impl Deadline {
         Deadline { limit, running: None }
     }
 
-    /// Notes that an operation waits. Returns an error once it has waited too long.
+    /// Notes that an operation is waiting. Returns an error once it has waited too long.
     fn poll<T>(&mut self, what: &str, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         let limit = self.limit;
         let running = self.running.get_or_insert_with(|| Box::pin(sleep(limit)));
@@ -145,8 +145,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
     }
 }
 
-/// Runs the streams of an HTTP/2 connection, and ends a stream in which nothing moves for too long. If a client leaves its
-/// window full, hyper itself waits without a limit and does not poll the body of the answer.
+/// Runs the streams of an HTTP/2 connection, and ends a stream without progress after a time limit. If a client leaves its window
+/// full, hyper itself waits without a limit and does not poll the body of the answer.
 #[derive(Clone)]
 pub struct Streams {
     limit: Duration,

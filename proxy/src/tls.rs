@@ -1,4 +1,4 @@
-//! TLS of both sides: the certificates of the server, and the proxy's own.
+//! TLS with the server and with clients: the server's certificates, and the proxy's own.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn certificates(setting: &str, file: &Path) -> Result<Vec<CertificateDer<'static
     Ok(all)
 }
 
-/// Returns the settings for checking the server's certificate: by the certificates of a file, or by the system's.
+/// Returns the settings for checking the server's certificate: with the certificates of a file, or with the system's.
 pub fn client(is_encrypted: bool, file: Option<&Path>) -> Result<ClientConfig, Error> {
     let wrong = |error: &dyn Display| Error::new(format!("upstream-ca: {error}"));
     let mut roots = RootCertStore::empty();
@@ -80,7 +80,7 @@ impl ServerCertVerifier for Known {
     ) -> Result<ServerCertVerified, TlsError> {
         use CertificateError::{Expired, ExpiredContext, NotValidYet, NotValidYetContext};
         match self.inner.verify_server_cert(end, between, name, ocsp, now) {
-            // The time is checked first, so that any other error is about the signer or the name.
+            // The time is checked first, so any other error concerns the signer or the name.
             Err(TlsError::InvalidCertificate(why))
                 if self.known.iter().any(|known| known == end)
                     && !matches!(why, Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. }) =>

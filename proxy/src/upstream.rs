@@ -1,4 +1,4 @@
-//! The server: its address, the connection to it, and the answer if it cannot be reached.
+//! The server: its address, the connection to it, and the client's answer if the server cannot be reached.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -65,6 +65,18 @@ pub fn fits(pattern: &str, model: &str) -> bool {
     let inner = model.strip_prefix(first).and_then(|model| model.strip_suffix(last));
     let next = |text: &str, part: &str| text.find(part).map(|at| at + part.len());
     inner.is_some_and(|text| between.split('*').try_fold(text, |text, part| Some(&text[next(text, part)?..])).is_some())
+}
+
+/// Undoes the escapes of a part of a path.
+pub fn unescaped(path: &str) -> String {
+    let (mut text, mut rest) = (Vec::new(), path.as_bytes());
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        text.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 pub type HttpClient = Client<HttpsConnector<HttpConnector>, RequestBody>;

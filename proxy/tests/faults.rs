@@ -1,4 +1,4 @@
-//! Servers that die, never answer or speak something else, clients that leave or read slowly, and requests that nobody should send.
+//! Tests servers that die, never answer or do not use HTTP, clients that leave or read slowly, and malformed requests.
 
 mod common;
 
@@ -14,7 +14,7 @@ use common::{CHAT, begin_events, chat, chunk, connect, event, front, post, read,
 #[test]
 fn what_was_held_leaves_before_a_stream_breaks_off_as_it_did() {
     for count in 0..100 {
-        // It may be the start of a marker, and is held.
+        // The text may be the start of a marker, and is held.
         let proxy = front(move |_, stream| {
             begin_events(stream, "");
             (0..count % 10).all(|_| chunk(stream, event("a").as_bytes()));
@@ -27,7 +27,7 @@ fn what_was_held_leaves_before_a_stream_breaks_off_as_it_did() {
     }
 }
 
-/// Checks that a slow client gets everything that a server sent before it died.
+/// Checks that a slow client receives everything that a server sent before it died.
 #[test]
 fn a_slow_client_gets_all_before_the_end() {
     let proxy = front(|_, stream| {
@@ -90,7 +90,7 @@ fn a_server_that_speaks_something_else_or_closes() {
         assert_eq!(answer.status(), 502, "{said:?}");
         assert!(answer.text().contains("not HTTP, before an answer"), "{}", answer.text());
     }
-    // A head without end is not read without end.
+    // The proxy does not read an endless head forever.
     let proxy = front(|_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
         while stream.write_all(&[b"x: ", &[b'y'; 4000][..], b"\r\n"].concat()).is_ok() {}
@@ -176,7 +176,7 @@ fn a_client_that_reads_slowly_slows_the_server() {
     std::thread::sleep(Duration::from_millis(700));
     let before = sent.load(Ordering::SeqCst);
     std::thread::sleep(Duration::from_millis(500));
-    // The buffers of the sockets are full: nothing moves.
+    // The buffers of the sockets are full, so there is no progress.
     assert_eq!(sent.load(Ordering::SeqCst), before);
     assert!(before < 64 << 20, "{before} bytes are somewhere");
     // A client that reads nothing for too long loses its connection.
@@ -212,10 +212,10 @@ fn a_client_of_http2_that_stops_reading_does_not_keep_the_server() {
     };
     let unread = runtime.block_on(ask("{}")).unwrap();
     left.recv_timeout(Duration::from_secs(15)).expect("the server's request goes on");
-    // The other streams of the connection, and those after it, are as before.
+    // The other streams of the connection, and later ones, are not affected.
     let answer = runtime.block_on(async { ask("short").await.unwrap().collect().await });
     assert!(answer.is_ok(), "{answer:?}");
-    // It never looks whole.
+    // The answer never looks complete.
     assert!(runtime.block_on(unread.collect()).is_err());
 }
 
@@ -227,7 +227,7 @@ fn what_is_too_long_is_refused() {
     let answer = send(proxy.address, &post(CHAT, "", &long)).unwrap();
     assert_eq!(answer.status(), 413);
     assert!(answer.text().contains("longer than 1000 bytes (max-body of the proxy)"), "{}", answer.text());
-    // One whose length is not said in advance.
+    // A request whose length is not known in advance.
     let head = format!(
         "POST /v1/messages HTTP/1.1\r\nhost: me\r\ntransfer-encoding: chunked\r\n\r\n3e9\r\n{long}\r\n0\r\n\r\n"
     );
@@ -269,7 +269,7 @@ fn a_client_that_sends_no_request_loses_its_connection() {
     }
 }
 
-/// Returns all requests that the server has seen after a client's bytes.
+/// Returns all requests that the server received for a client's bytes.
 fn smuggled(sent: &[u8]) -> (Vec<String>, Vec<u8>) {
     let (saw, seen) = mpsc::channel();
     let proxy = front(move |request, stream| {
@@ -312,7 +312,7 @@ fn requests_that_two_readers_would_cut_differently() {
         );
         assert!(requests.is_empty() || !answers.starts_with(b"HTTP/1.1 200"), "{why}: {requests:?}");
     }
-    // Both: the chunks are the body, and the server gets only one kind of framing.
+    // With both a length and chunks, the chunks are the body, and the server gets only one kind of framing.
     for lines in
         ["transfer-encoding: chunked\r\ncontent-length: 4\r\n", "content-length: 4\r\ntransfer-encoding: chunked\r\n"]
     {
@@ -326,15 +326,15 @@ fn requests_that_two_readers_would_cut_differently() {
             "{requests:?}"
         );
     }
-    // The body of one request is never the head of another.
+    // The body of a request is never read as the head of the next.
     let (requests, _) = smuggled(format!("{}{hidden}", head(&format!("content-length: {len}\r\n"))).as_bytes());
     assert_eq!(requests.len(), 1);
-    // A host in the request line does not lead to another server.
+    // A host in the request line does not change the server.
     let (requests, _) = smuggled(b"GET http://127.0.0.9/x HTTP/1.1\r\nhost: 127.0.0.9\r\n\r\n");
     assert!(requests[0].starts_with("GET /x HTTP/1.1\r\n") && requests[0].contains("host: 127.0.0.1:"), "{requests:?}");
 }
 
-/// Checks answers of a server that the next client must not get a part of.
+/// Checks server answers of which the next client must not receive a part.
 #[test]
 fn answers_that_two_readers_would_cut_differently() {
     for lines in [

@@ -7,7 +7,7 @@ mod target;
 use async_compression::tokio::write::{BrotliEncoder, GzipEncoder, ZstdEncoder};
 use tokio::io::AsyncWriteExt;
 
-/// Returns the recordings as a server of this encoding sends them, flushed after each event.
+/// Returns the recordings as a server with this encoding would send them, flushed after each event.
 fn compressed(encoding: u8, stream: &[u8]) -> Vec<u8> {
     macro_rules! through {
         ($encoder:ident) => {{

@@ -1,4 +1,5 @@
-//! Tests of everything that passes: headers, other paths, HTTP/2, WebSockets, TLS to the server, and the metrics of operators.
+//! Tests everything that is forwarded unchanged: headers, other paths, HTTP/2, WebSockets, TLS to the server; and the operators'
+//! metrics.
 
 mod common;
 
@@ -15,7 +16,7 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
 
-/// Starts a proxy in front of a server that shows its requests.
+/// Starts a proxy in front of a server whose answers show its requests.
 fn shown() -> (Running, mpsc::Receiver<Request>) {
     let (show, requests) = mpsc::channel();
     let proxy = front(move |request, stream| {
@@ -177,7 +178,7 @@ fn clients_speak_http2() {
         }
     };
     runtime.block_on(async {
-        // On one connection, at once.
+        // On one connection, at the same time.
         let asked: Vec<_> = (0..40).map(|number| tokio::spawn(ask(number % 2 == 1))).collect();
         for (number, asked) in asked.into_iter().enumerate() {
             let wanted =
@@ -249,13 +250,13 @@ fn the_history_goes_where_the_server_reads_it() {
     assert_eq!(String::from_utf8(request.body.clone()).unwrap(), body.replace("reasoning_content", "reasoning"));
     assert_eq!(request.all("content-length"), [request.body.len().to_string()]);
     assert!(request.all("content-md5").is_empty());
-    // A body that is not a request of the format passes.
+    // A body that is not a request of the format stays unchanged.
     send(proxy.address, &post(CHAT, "", "[]")).unwrap();
     assert_eq!(requests.recv().unwrap().body, b"[]");
     assert_eq!(send(proxy.address, &post(CHAT, "", &"x".repeat(1001))).unwrap().status(), 413);
 }
 
-/// Runs a proxy without a dialect, in front of a server that says this about itself, and returns the dialect of an answer.
+/// Runs a proxy without a dialect, in front of a server with this data about its model, and returns the dialect of an answer.
 fn chosen(model: &str, says: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> String {
     let upstream = server(move |request, stream| {
         let body = String::from_utf8_lossy(&request.body);
@@ -320,7 +321,7 @@ fn a_dialect_file_is_read() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Checks that a draft is used only where the host asks for it, and nothing else is known.
+/// Checks that a draft is used only if the host asks for it and no dialect is known.
 #[cfg(feature = "templates")]
 #[test]
 fn a_draft_is_made_where_it_is_asked_for() {
@@ -356,7 +357,7 @@ fn a_draft_needs_the_feature() {
     assert!(error.to_string().starts_with("draft: this program renders no templates"), "{error}");
 }
 
-/// Checks that a template says where an answer starts, and that the server is asked again after it was unavailable.
+/// Checks that a template determines the start of an answer, and that the server is asked again after it was unavailable.
 #[test]
 fn the_template_says_the_start() {
     let proxy = run(&Settings {
@@ -406,6 +407,6 @@ fn operators_see_health_and_counts_on_a_listener_of_their_own() {
     ] {
         assert!(metrics.text().contains(line), "{line}{}", metrics.text());
     }
-    // The paths of operators are the server's for clients.
+    // For clients, the operators' paths are forwarded to the server.
     assert!(common::said(chat(proxy.address).text()) == EXPECTED);
 }

@@ -1,5 +1,5 @@
-//! Tests of everything that an operator decides: the names and keys of clients, TLS, several servers, new settings while it runs, its
-//! end; and of whom the counts blame.
+//! Tests everything that an operator decides: host names and keys of clients, TLS, several servers, new settings while the proxy
+//! runs, its end; and whose fault the counts report.
 
 mod common;
 
@@ -18,7 +18,7 @@ use common::{
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-/// Starts a server that answers with JSON and shows its requests.
+/// Starts a server that answers with JSON and records its requests.
 fn shown(body: &'static str) -> (SocketAddr, mpsc::Receiver<Request>) {
     let (show, requests) = mpsc::channel();
     let upstream = server(move |request, stream| {
@@ -75,7 +75,7 @@ fn a_listener_of_this_machine_serves_no_name_that_it_does_not_know() {
     }
 }
 
-/// Returns a text as a client of this encoding sends it.
+/// Returns a text in this encoding, as a client would send it.
 fn compressed(encoding: &str, text: &[u8]) -> Vec<u8> {
     macro_rules! through {
         ($encoder:ident) => {{
@@ -122,17 +122,17 @@ fn a_compressed_request_is_read_and_passes_as_it_came() {
         let request = of_clients();
         assert_eq!((request.body, request.head.contains(encoding)), (sent, true), "{encoding}");
     }
-    // Bytes that are not gzip, and an encoding that is not known, pass too.
+    // Bytes that are not gzip, and an unknown encoding, are forwarded too.
     for (encoding, body) in [("gzip", &b"no gzip"[..]), ("compress", b"no json"), ("gzip, zstd", b"")] {
         let got = post_compressed(proxy.address, encoding, body);
         assert_eq!(got.status(), 200, "{encoding}");
         assert_eq!(of_clients().body, body, "{encoding}");
     }
-    // A few bytes that are gigabytes: no more than a part is read, and the model is in it.
+    // A few bytes that decompress to gigabytes: only a part is read, which has the model.
     let bomb = [br#"{"model":"Qwen/Qwen3-8B","x":""#, &vec![b' '; 64 << 20][..]].concat();
     let got = post_compressed(proxy.address, "gzip", &compressed("gzip", &bomb));
     assert_eq!(got.all("x-aside-dialect"), ["qwen3"]);
-    // The history is written into what the server then gets plain.
+    // The history is written into the request, which the server then receives uncompressed.
     let history = run(&Settings { server: Some("vllm".into()), ..settings(upstream) });
     let body = r#"{"messages":[{"role":"assistant","content":"b","reasoning_content":"a"}]}"#;
     post_compressed(history.address, "zstd", &compressed("zstd", body.as_bytes()));
@@ -141,7 +141,7 @@ fn a_compressed_request_is_read_and_passes_as_it_came() {
     assert!(request.all("content-encoding").is_empty());
 }
 
-/// Returns the last request that was for chat.
+/// Returns the last request for chat completions.
 fn of_clients_after(requests: &mpsc::Receiver<Request>) -> Request {
     requests.try_iter().filter(|request| request.path() == CHAT).last().unwrap()
 }
@@ -175,11 +175,11 @@ fn the_counts_blame_who_it_was() {
     let got = send(proxy.address, format!("{chunked}zz\r\n").as_bytes()).unwrap();
     assert_eq!(got.status(), 400);
     counts(&proxy, "aside_errors_total{kind=\"refused\"} 1\n");
-    // It stops in its request, which the server waits for.
+    // The client stops within its request, for which the server waits.
     let got = send(proxy.address, format!("{chunked}5\r\n12345\r\n").as_bytes()).unwrap();
     assert_eq!(got.status(), 408);
     counts(&proxy, "aside_errors_total{kind=\"refused\"} 2\n");
-    // It leaves in its request.
+    // The client leaves within its request.
     let mut stream = connect(proxy.address);
     stream.write_all(format!("{chunked}5\r\n12345\r\n").as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
@@ -204,7 +204,7 @@ fn the_counts_blame_who_it_was() {
     assert_eq!(errors.iter().collect::<std::collections::BTreeSet<_>>(), wanted.iter().collect());
 }
 
-/// Writes a file that ends with its test.
+/// Writes a file that is removed at the end of its test.
 struct File(PathBuf);
 
 impl File {
@@ -221,7 +221,8 @@ impl Drop for File {
     }
 }
 
-/// A certificate for localhost, and its key. One that signs others cannot be a server's for any other certificate.
+/// A certificate for localhost, and its key. It cannot sign other certificates, because a server's certificate that can is not
+/// accepted.
 struct Made {
     der: rustls::pki_types::CertificateDer<'static>,
     pem: String,
@@ -273,11 +274,11 @@ fn clients_may_speak_tls() {
     };
     let proxy = run(&tls);
     let mut stream = secure(proxy.address, &first);
-    // One connection has several requests.
+    // Sends several requests on one connection.
     for _ in 0..2 {
         assert_eq!(said(asks(&mut stream).unwrap().text()), EXPECTED);
     }
-    // A client without TLS, or that says nothing, loses its connection.
+    // A client without TLS, or one that sends nothing, loses its connection.
     for sent in [&post(CHAT, "", "{}")[..], b""] {
         let mut stream = connect(proxy.address);
         stream.write_all(sent).unwrap();
@@ -292,7 +293,7 @@ fn clients_may_speak_tls() {
     proxy.reload(&tls);
     assert_eq!(said(asks(&mut secure(proxy.address, &second)).unwrap().text()), EXPECTED);
     assert!(asks(&mut secure(proxy.address, &first)).is_err());
-    // Wrong settings are said with what to write.
+    // The message about wrong settings says what to write instead.
     std::fs::write(&key.0, &first.key).unwrap();
     let wrong = |settings: Settings| Config::new(&settings).err().unwrap().to_string();
     assert!(wrong(tls.clone()).contains("it must be the key of the first certificate"), "{}", wrong(tls.clone()));
@@ -304,7 +305,7 @@ fn clients_may_speak_tls() {
 
 #[test]
 fn a_certificate_in_the_file_is_the_servers_own() {
-    // As `openssl req -x509` makes it: it may sign others.
+    // A certificate as `openssl req -x509` makes it: it may sign others.
     for (name, signs, listed, wanted) in [
         ("localhost", true, true, 200),
         ("localhost", false, true, 200),
@@ -367,7 +368,7 @@ fn operators_see_whether_the_server_answers_while_the_proxy_ends() {
     while TcpStream::connect(proxy.admin.unwrap()).is_ok() {
         std::thread::sleep(Duration::from_millis(10));
     }
-    // A server that is not there, and one that is not ready.
+    // A server that does not exist, and a server that is not ready.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let nobody = listener.local_addr().unwrap();
     drop(listener);
@@ -444,10 +445,10 @@ fn clients_without_the_key_are_refused_in_the_shape_of_the_api() {
         let request = requests.recv().unwrap();
         assert_eq!((request.all("authorization"), request.all("x-api-key")), (vec![own.as_str()], vec![]));
     }
-    // A browser asks first, and without a key.
+    // A browser first sends a preflight request, without a key.
     let got = send(proxy.address, format!("OPTIONS {CHAT} HTTP/1.1\r\nhost: me\r\n\r\n").as_bytes()).unwrap();
     assert_eq!((got.status(), requests.recv().unwrap().all("authorization")), (200, vec![]));
-    // Without a key of the server's, the client's still does not go there.
+    // If there is no key for the server, the client's key is still not forwarded.
     let proxy = run(&Settings { upstream_key_env: None, ..keys.clone() });
     send(proxy.address, &post(CHAT, &format!("authorization: Bearer {key}\r\n"), "{}")).unwrap();
     assert!(requests.recv().unwrap().all("authorization").is_empty());
@@ -455,7 +456,7 @@ fn clients_without_the_key_are_refused_in_the_shape_of_the_api() {
     assert_eq!(error.to_string(), "client-key-env: the environment variable NOT_SET_ANYWHERE is not set");
 }
 
-/// Starts a server with these models, whose chat says its name.
+/// Starts a server with these models, whose chat answers contain the server's name.
 fn named(name: &'static str, models: &'static [&'static str]) -> (SocketAddr, mpsc::Receiver<Request>) {
     let (show, requests) = mpsc::channel();
     let upstream = server(move |request, stream| {
@@ -520,7 +521,9 @@ fn the_model_of_a_request_decides_its_server() {
     let form = "content-type: multipart/form-data; boundary=x\r\ncontent-length: 3\r\n\r\n--x";
     let got = send(proxy.address, format!("POST /v1/audio HTTP/1.1\r\nhost: me\r\n{form}").as_bytes()).unwrap();
     assert_eq!(got.text(), "first");
-    assert_eq!(get(proxy.address, "/v1/models/gpt-oss", "host: me\r\n").text(), "second");
+    for path in ["/v1/models/gpt-oss", "/v1/models/gpt%2Doss%3A20b", "/v1/models/s%68ared"] {
+        assert_eq!(get(proxy.address, path, "host: me\r\n").text(), "second", "{path}");
+    }
     // The list has each model once, from the server that its requests go to.
     at_first.try_iter().for_each(drop);
     let list = get(proxy.address, "/v1/models", "host: me\r\nauthorization: Bearer k\r\n");
@@ -556,6 +559,10 @@ fn one_server_of_several_may_be_away() {
             "`listen` applies to all servers: write it before",
         ),
         ("[[upstream]]\nurl = \"http://x\"\nmodels = [\"*\"]\ndialect = \"x\"", "[[upstream]] 1: dialect: "),
+        (
+            "[[upstream]]\nurl = \"http://x\"\nmodels = [\"*\"]\ndialct = \"x\"",
+            "[[upstream]] 1: unknown field `dialct`",
+        ),
     ] {
         let error = Config::new(&of_servers(toml)).err().unwrap().to_string();
         assert!(error.contains(why), "{toml}: {error}");
@@ -590,7 +597,7 @@ fn the_first_bytes_decide_where_the_type_says_little() {
             }
             answer(stream, "200 OK", &kind_line, &served)
         });
-        // With a length, and without.
+        // With and without a length.
         for sent in ["{}", "[]"] {
             let got = send(proxy.address, &post(CHAT, "", sent)).unwrap();
             assert_eq!(got.all("x-aside-dialect").len(), usize::from(is_read), "{kind}: {text}");
@@ -603,7 +610,7 @@ fn the_first_bytes_decide_where_the_type_says_little() {
             }
         }
     }
-    // A stream whose type says it all has its head before its first event.
+    // If the content type shows that an answer is a stream, its head is sent before its first event.
     let proxy = front(|_, stream| {
         begin_events(stream, "");
         std::thread::sleep(Duration::from_secs(2));

@@ -1,5 +1,5 @@
-//! Streams of all formats through the proxy: the bytes are those of the rewriter, wherever the server cuts them, and they are sent at
-//! once.
+//! Sends streams of all formats through the proxy: the bytes are those of the rewriter, wherever the server cuts them, and they are
+//! sent without delay.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use aside::call_writer::Tools;
+use aside::answer::Tools;
 use aside::sse::{Body, Options, Rewriter, Shapes};
 use aside::{Dialect, Start};
 use common::{
@@ -43,7 +43,7 @@ fn each_piece_leaves_at_once() {
         begin_events(stream, "");
         for text in ["a", "b", "c"] {
             chunk(stream, event(text).as_bytes());
-            // Until the client has it, nothing more is sent.
+            // The server sends no more until the client has received this.
             seen.lock().unwrap().recv_timeout(Duration::from_secs(10)).expect("the piece before is held back");
         }
         chunk(stream, b"data: [DONE]\n\n");
@@ -62,7 +62,7 @@ fn each_piece_leaves_at_once() {
     }
 }
 
-/// A stream of a recording, and the path that it is an answer to.
+/// A recorded stream, and the path of its request.
 struct Recording {
     file: PathBuf,
     path: &'static str,
@@ -70,7 +70,7 @@ struct Recording {
     bytes: Vec<u8>,
 }
 
-/// Finds recordings below a folder. The names of folders and files say what they are of.
+/// Finds recordings below a folder. The names of folders and files show the format.
 fn recordings(folder: &Path, all: &mut Vec<Recording>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries {
@@ -114,7 +114,7 @@ fn transcripts(folder: &Path, all: &mut Vec<Recording>) {
     }
 }
 
-/// Returns what the rewriter makes of a recording, as the proxy's is made.
+/// Returns the rewriter's output for a recording, with the proxy's options.
 fn rewritten(recording: &Recording, options: &Options) -> Vec<u8> {
     let body = match recording.kind {
         "application/x-ndjson" => Body::Lines,
@@ -122,7 +122,7 @@ fn rewritten(recording: &Recording, options: &Options) -> Vec<u8> {
         _ => Body::Events,
     };
     let mut rewriter = Rewriter::new(&Dialect::find("qwen3").unwrap(), &options.clone().body(body)).unwrap();
-    rewriter.use_tools(Arc::new(Tools::read("[]").unwrap())).unwrap();
+    rewriter.use_tools(Tools::read("[]").unwrap()).unwrap();
     rewriter.use_dialect(None, None::<Start>).unwrap();
     let mut out = Vec::new();
     rewriter.feed(&recording.bytes, &mut out).unwrap();
@@ -180,7 +180,7 @@ fn what_a_server_compresses_is_undone() {
 
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let text = spoken();
-    // Each event is flushed, as servers do.
+    // Each event is flushed, as servers flush them.
     macro_rules! compressed {
         ($encoder:ident) => {
             runtime.block_on(async {
@@ -264,7 +264,7 @@ fn the_request_says_its_tools() {
     let message = message(&proxy, &format!("{{\"tools\":{list}}}"));
     assert_eq!(message["tool_calls"][0]["function"]["arguments"], r#"{"a": 1}"#);
     assert_eq!((&message["reasoning_content"], &message["content"]), (&"f it.".into(), &serde_json::Value::Null));
-    // A request without the tool does not get a call, nor does one with too long a list.
+    // A request without the tool does not get a call, and neither does a request with a list that is too long.
     for request in ["{}".to_owned(), format!("{{\"tools\":{}}}", list.replace(':', ": "))] {
         let message = self::message(&proxy, &request);
         assert!(message["tool_calls"].is_null() && message["content"].as_str().unwrap().contains("<tool_call>"));
@@ -298,7 +298,7 @@ fn the_request_says_whether_it_wants_the_thinking() {
     }
 }
 
-/// Asks for an answer that is not a stream, and returns its message.
+/// Requests an answer that is not a stream, and returns its message.
 fn message(proxy: &common::Running, body: &str) -> serde_json::Value {
     let answer = send(proxy.address, &post(CHAT, "", body)).unwrap();
     serde_json::from_slice::<serde_json::Value>(&answer.body).unwrap()["choices"][0]["message"].clone()

@@ -1,10 +1,6 @@
 //! A JSON document for look-ups: the tools of a request. It is a flat list of values, so that a position in it is a number
 //! that can be kept, and freeing it needs no recursion.
 
-use std::collections::HashMap;
-
-use rustc_hash::FxBuildHasher;
-
 use crate::json::{Reader, Span, unescape};
 
 /// The deepest nesting of values.
@@ -24,7 +20,8 @@ pub enum Value {
     Number,
     String(Box<str>),
     Array(Vec<ValueId>),
-    Object(HashMap<Box<str>, ValueId, FxBuildHasher>),
+    /// The members in the order of their names; of two of a name, in the order of the text.
+    Object(Box<[(Box<str>, ValueId)]>),
 }
 
 /// A JSON text, read.
@@ -50,10 +47,13 @@ impl Document {
         &self.values[place.0 as usize]
     }
 
-    /// Returns the member of an object.
+    /// Returns the last member of this name of an object.
     pub fn member(&self, object: ValueId, key: &str) -> Option<ValueId> {
         match self.get(object) {
-            Value::Object(members) => members.get(key).copied(),
+            Value::Object(members) => {
+                let end = members.partition_point(|(name, _)| **name <= *key);
+                members[..end].last().filter(|(name, _)| **name == *key).map(|(_, value)| *value)
+            }
             _ => None,
         }
     }
@@ -80,13 +80,14 @@ impl Document {
         }
         let value = match reader.peek()? {
             b'{' => {
-                let mut members = HashMap::default();
+                let mut members = Vec::new();
                 reader.object(|reader, key| {
                     let value = self.value(reader, text, depth + 1)?;
-                    members.insert(string(text, key), value);
+                    members.push((string(text, key), value));
                     Some(())
                 })?;
-                Value::Object(members)
+                members.sort_by(|(one, _), (other, _)| one.cmp(other));
+                Value::Object(members.into_boxed_slice())
             }
             b'[' => {
                 let mut items = Vec::new();

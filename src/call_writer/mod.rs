@@ -48,7 +48,7 @@
 //!     "#,
 //! )?;
 //! let tools = Tools::read(r#"[{"name": "f"}]"#)?;
-//! let mut writer = CallWriter::new(&dialect, call_writer::Options::new().tools(Arc::new(tools)));
+//! let mut writer = CallWriter::new(&dialect, call_writer::Options::new().tools(tools));
 //! let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true))?;
 //! let (mut name, mut arguments) = (String::new(), String::new());
 //! for chunk in [r#"<tool_call>{"name": "f", "argu"#, r#"ments": {"x": 1}}</tool_call>"#] {

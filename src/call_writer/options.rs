@@ -1,5 +1,4 @@
-//! A host's options for calls: the tools, the number of calls, and the part that is sent of a call that may break off. The
-//! rewriter has the same options.
+//! The options for calls: the tools, the number of calls, and the part that is sent of a call that may break off.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -7,19 +6,22 @@ use super::tools::Tools;
 
 /// The part of a call that is sent before the call is whole.
 ///
-/// A call that was [repaired](super::End::is_repaired) counts as not whole, except with `Tell`.
+/// A call that was repaired counts as not whole, except with `Tell`.
 ///
 /// ```
-/// use aside::{Dialect, Event, Scanner, ScannerOptions, call_writer::{CallWriter, NotWhole, Options}};
+/// use aside::answer::{Answer, NotWhole, Options, Part};
+/// use aside::{Dialect, EndReason};
 ///
-/// let qwen3 = Dialect::find("qwen3")?;
-/// let mut writer = CallWriter::new(&qwen3, Options::new().not_whole(NotWhole::Hold));
-/// let mut scanner = Scanner::with_options(&qwen3, &ScannerOptions::new().calls(true))?;
-/// let mut deltas = 0;
-/// let mut count = |event: Event<'_>| writer.event(&event, |_| deltas += 1).expect("memory");
-/// scanner.feed(r#"<tool_call>{"name": "f", "arguments": {"x": 1"#, &mut count)?;
-/// scanner.finish(&mut count)?;
-/// assert_eq!(deltas, 0);
+/// let text = r#"<tool_call>{"name": "f", "arguments": {"x": 1"#;
+/// let mut answer = Answer::new(&Dialect::find("qwen3")?, &Options::new().not_whole(NotWhole::Hold))?;
+/// let mut content = Vec::new();
+/// let mut show = |part: Part<'_>| match part {
+///     Part::Content(text) => content.extend_from_slice(text),
+///     part => panic!("{part:?} is not content"),
+/// };
+/// answer.feed(text, &mut show)?;
+/// answer.finish(EndReason::CutOff, &mut show)?;
+/// assert_eq!(content, text.as_bytes());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,11 +42,9 @@ pub enum NotWhole {
 /// The treatment of a call of a tool that the request does not list.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use aside::{Dialect, call_writer::{Tools, UnknownTool}, sse::{Options, Rewriter}};
 ///
-/// let options = Options::new().calls(true).tools(Arc::new(Tools::read("[]")?)).unknown_tool(UnknownTool::Drop);
+/// let options = Options::new().calls(true).tools(Tools::read("[]")?).unknown_tool(UnknownTool::Drop);
 /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &options)?;
 /// let mut out = Vec::new();
 /// let body = r#"{"choices":[{"message":{"content":"Hi.<tool_call>{\"name\": \"f\"}</tool_call>"},"finish_reason":"stop"}]}"#;
@@ -67,19 +67,21 @@ pub enum UnknownTool {
 /// Whether the end of a text that has ended by itself may end a call.
 ///
 /// ```
-/// use aside::{Dialect, EndReason, Event, Scanner, ScannerOptions, call_writer::{CallWriter, Options}};
+/// use aside::answer::{Answer, Options, Part};
+/// use aside::{Dialect, EndReason};
 ///
 /// // The server takes `</tool_call>` for a stop string, and strips it.
 /// let text = "<tool_call>f\n<arg_key>x</arg_key>\n<arg_value>1</arg_value>\n";
-/// let glm = Dialect::find("glm-4.5")?;
-/// let mut writer = CallWriter::new(&glm, Options::new());
-/// let mut scanner = Scanner::with_options(&glm, &ScannerOptions::new().calls(true))?;
-/// let mut is_whole = None;
-/// let mut take = |event: Event<'_>| writer.event(&event, |delta| is_whole = delta.end.map(|end| end.is_whole)).expect("memory");
-/// scanner.feed(text, &mut take)?;
-/// scanner.end_reason(EndReason::Ended);
-/// scanner.finish(&mut take)?;
-/// assert_eq!(is_whole, Some(true));
+/// let mut answer = Answer::new(&Dialect::find("glm-4.5")?, &Options::new())?;
+/// let mut was_whole = None;
+/// let mut take = |part: Part<'_>| {
+///     if let Part::CallEnd { is_whole, .. } = part {
+///         was_whole = Some(is_whole);
+///     }
+/// };
+/// answer.feed(text, &mut take)?;
+/// answer.finish(EndReason::Ended, &mut take)?;
+/// assert_eq!(was_whole, Some(true));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,18 +96,6 @@ pub enum ImpliedEnd {
 }
 
 /// Options of a call writer.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use aside::{Dialect, call_writer::{CallWriter, Options, Tools}};
-///
-/// let tools = Tools::read(r#"[{"name": "get_weather"}]"#)?;
-/// let options = Options::new().tools(Arc::new(tools)).id_prefix("call_7_").max_held(64 << 10);
-/// let writer = CallWriter::new(&Dialect::find("qwen3")?, options);
-/// assert_eq!(writer.emitted(), 0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug)]
 #[must_use = "options change nothing until a call writer is made with them"]
 pub struct Options {
@@ -127,6 +117,11 @@ impl Options {
     /// Returns the default options.
     pub fn new() -> Options {
         Options::default()
+    }
+
+    /// Returns the same options without their prefix of ids. Allocates nothing.
+    pub(crate) fn without_prefix(&self) -> Options {
+        Options { tools: self.tools.clone(), id_prefix: Cow::Borrowed(""), ..*self }
     }
 
     /// Sets the tools of the request. With `None`, calls of any tool are reported, and nothing is known of their parameters.
@@ -167,33 +162,8 @@ impl Options {
         Options { implied_end, ..self }
     }
 
-    /// Mends faulty arguments whose meaning is clear. The end of such a call reports it
-    /// ([`End::is_repaired`](super::End::is_repaired)).
-    ///
-    /// - In a JSON string, a backslash that does not begin an escape is escaped.
-    /// - Where the schema asks for an array or an object and not for a string, a string that holds one as JSON is decoded. In
-    ///   JSON arguments this applies only to the members, not to values inside them, and only if the call's name precedes the
-    ///   arguments.
-    /// - Where the schema asks for an array or an object and not for a string, a Python literal between markers becomes JSON.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use aside::{Dialect, Scanner, ScannerOptions, call_writer::{CallWriter, Options, Tools}};
-    ///
-    /// let tools = r#"[{"name": "f", "parameters": {"properties": {"list": {"type": "array"}, "path": {"type": "string"}}}}]"#;
-    /// let qwen3 = Dialect::find("qwen3")?;
-    /// let options = Options::new().tools(Arc::new(Tools::read(tools)?)).repair_arguments(true);
-    /// let mut writer = CallWriter::new(&qwen3, options);
-    /// let mut scanner = Scanner::with_options(&qwen3, &ScannerOptions::new().calls(true))?;
-    /// let mut arguments = String::new();
-    /// let call = r#"<tool_call>{"name": "f", "arguments": {"list": "[1]", "path": "C:\Dev"}}</tool_call>"#;
-    /// scanner.feed(call, |event| {
-    ///     writer.event(&event, |delta| arguments.push_str(delta.arguments)).expect("memory");
-    /// })?;
-    /// assert_eq!(arguments, r#"{"list": [1], "path": "C:\\Dev"}"#);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Mends faulty arguments whose meaning is clear, as [`answer::Options::repair_arguments`](crate::answer::Options::repair_arguments)
+    /// says.
     pub fn repair_arguments(self, repair_arguments: bool) -> Options {
         Options { repair_arguments, ..self }
     }

@@ -1,18 +1,22 @@
 //! The tools of a request: which calls are emitted, and the types of their parameters.
 
-use std::{collections::HashMap, fmt};
-
-use rustc_hash::FxBuildHasher;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 use super::{
     document::{Document, Value, ValueId},
     schema::Schema,
 };
 use crate::json::Reader;
+use crate::recent::Recent;
 
 /// The default limit for the text of a list, in bytes. A request may come from anyone, and a list uses many times the memory of
 /// its text.
 const MOST: usize = 4 << 20;
+
+/// The lists that were read last, because an agent sends the same list with each of its requests.
+static KNOWN: Recent<Arc<Tools>> = Recent::new(16, 128 << 10);
 
 /// The tools that a request offers to the model.
 ///
@@ -26,7 +30,7 @@ const MOST: usize = 4 << 20;
 pub struct Tools {
     document: Document,
     /// For each name, the place of the tool's parameters, if it has any.
-    by_name: HashMap<Box<str>, Option<ValueId>, FxBuildHasher>,
+    by_name: BTreeMap<Box<str>, Option<ValueId>>,
 }
 
 /// The reason why a request's tools cannot be read.
@@ -44,12 +48,13 @@ impl fmt::Display for ToolsError {
 impl std::error::Error for ToolsError {}
 
 impl Tools {
-    /// Reads the `tools` of a request, a JSON array of at most 4 MiB. With an empty array, no call is emitted.
+    /// Reads the `tools` of a request, a JSON array of at most 4 MiB. With an empty array, no call is emitted. The last 16 lists of up
+    /// to 128 KiB are cached: answers and rewriters with the same list share it.
     ///
     /// # Errors
     ///
     /// The text is not JSON, not a list of tools, or too long. The error has the place of the fault; text after it is not read.
-    pub fn read(text: &str) -> Result<Tools, ToolsError> {
+    pub fn read(text: &str) -> Result<Arc<Tools>, ToolsError> {
         Tools::read_up_to(text, None)
     }
 
@@ -59,18 +64,21 @@ impl Tools {
     /// # Errors
     ///
     /// The same as for [`read`](Tools::read).
-    pub fn read_up_to(text: &str, max_tools: Option<usize>) -> Result<Tools, ToolsError> {
+    pub fn read_up_to(text: &str, max_tools: Option<usize>) -> Result<Arc<Tools>, ToolsError> {
         let wrong = |message: String| Err(ToolsError { message });
         let most = max_tools.unwrap_or(MOST);
         if text.len() > most {
             let len = text.len();
             return wrong(format!("tools: {len} bytes, more than {most}: list fewer tools, or set `max_tools` higher"));
         }
+        if let Some(known) = KNOWN.recall(text, Arc::clone) {
+            return Ok(known);
+        }
         let mut reader = Reader::new(text.as_bytes());
         if reader.peek().is_some_and(|first| first != b'[') {
             return wrong("tools: not a JSON array".into());
         }
-        let mut tools = Tools { document: Document::default(), by_name: HashMap::default() };
+        let mut tools = Tools { document: Document::default(), by_name: BTreeMap::new() };
         let (mut number, mut fault) = (0, None);
         let list = reader.array(|reader| {
             fault = match reader.peek()? {
@@ -87,7 +95,11 @@ impl Tools {
             return wrong(format!("tools[{}]: {fault}", number - 1));
         }
         match list.and_then(|()| reader.end()) {
-            Some(()) => Ok(tools),
+            Some(()) => {
+                let tools = Arc::new(tools);
+                KNOWN.keep(text, || Some(Arc::clone(&tools)));
+                Ok(tools)
+            }
             None => Err(not_json(text, reader.offset().min(text.len()))),
         }
     }

@@ -1,5 +1,5 @@
-//! Finds the beginning of a call: whether a table fits at a place, and the pieces of the call's head. Answers must not depend
-//! on how the text is cut: as long as more bytes could change an answer, it is `More`.
+//! Finds the beginning of a call: whether a table fits at a place, and the pieces of the call's head. The results must not depend
+//! on how the text is cut: as long as more bytes could change a result, it is `More`.
 
 use super::{
     table::{BodyRule, CallTable, CallTables, MOST_BLANKS, MOST_OF_NAME, MOST_OF_WORD},
@@ -16,10 +16,10 @@ pub struct Head {
 
 impl Head {
     pub const PIECES: usize = 10;
-    /// The piece for an id that comes first, and the text that ends it.
+    /// The pieces for an id at the beginning, and for the text that ends it.
     const FIRST_ID: usize = 0;
     const FIRST_ID_END: usize = 1;
-    /// The prefix before the name, the name, the rest of the name's word, and the blanks and the literal after it.
+    /// The prefix before the name, the name, the rest of the name's word, and the blanks and the literal after that word.
     const PREFIX: usize = 2;
     pub const NAME: usize = 3;
     const SUFFIX: usize = 4;

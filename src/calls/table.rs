@@ -1,19 +1,19 @@
-//! The compiled form of a `[[span.call]]` of a dialect file: data that describes how calls are written in a span. Nothing here
-//! reads a stream.
+//! The compiled form of a `[[span.call]]` of a dialect file: data that describes how calls are written in a span. This file does
+//! not read streams.
 
 use crate::matcher::{
     bytes::{ByteSet, insert},
     grammar::PatternSet,
 };
 
-/// The most bytes of an id, a key or a type; and the most bytes of a name.
+/// The maximum number of bytes of an id, a key or a type; and the most bytes of a name.
 pub const MOST_OF_WORD: usize = 256;
 pub const MOST_OF_NAME: usize = 128;
 /// The largest number of blanks where blanks are allowed in or before a head.
 pub const MOST_BLANKS: usize = 16;
 
-/// The most blanks after the end of a value and before the text that confirms it; the most bytes of a key in that text; the
-/// most letters before the `>` of a misspelt closer.
+/// The maximum number of blanks after the end of a value and before the text that confirms it; the most bytes of a key in that
+/// text; the most letters before the `>` of a misspelt closer.
 pub const MOST_BLANKS_AFTER: usize = 64;
 pub const MOST_OF_PLAIN_KEY: usize = 128;
 pub const MOST_LETTERS: usize = 24;
@@ -44,8 +44,7 @@ pub struct CallTables {
     pub dropped: Vec<Literal>,
     /// Bytes that are framing between calls.
     pub between: ByteSet,
-    /// Whether an opener in the content counts only if a call begins after it. In the thinking, it always needs a call after
-    /// it.
+    /// Whether an opener in the content counts only if a call begins after it. In the thinking, every opener needs a call after it.
     pub is_sure: bool,
     /// The patterns that end the region; those that end it only at the beginning of the body; and beginnings of headers that
     /// end it.

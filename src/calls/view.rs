@@ -1,5 +1,5 @@
-//! The bytes that are examined, and whether more may follow. Each question is answered for the whole text: with `More` if
-//! missing bytes could change the answer.
+//! The bytes that are examined, and whether more may follow. Each result is valid for the whole text: it is `More` if missing bytes
+//! could change it.
 
 use super::table::MOST_BLANKS_AFTER;
 use crate::matcher::bytes::is_blank;
@@ -41,7 +41,7 @@ impl Decision {
 /// The text from the body's position on.
 pub struct View<'a> {
     pub text: &'a [u8],
-    /// Whether nothing follows the text.
+    /// Whether no more bytes follow the text.
     pub is_end: bool,
     /// The hash of the innermost element's name.
     pub innermost: u32,
@@ -50,7 +50,7 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Returns the view of the first `len` bytes, as if more may follow.
+    /// Returns the view of the first `len` bytes, after which more may follow.
     pub fn first(&self, len: usize) -> View<'_> {
         View { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..*self }
     }
@@ -88,6 +88,23 @@ impl View<'_> {
         }
     }
 
+    /// Returns whether a closer that is at an index is this one, in any case of its letters and perhaps with a suffix after a colon: a
+    /// dialect may read tags so.
+    pub fn is_this_closer(&self, at: usize, closer: &[u8]) -> Decision {
+        let (stem, is_tag) = closer.strip_suffix(b">").map_or((closer, false), |stem| (stem, true));
+        let rest = self.rest(at);
+        let len = rest.len().min(stem.len());
+        if closer.is_empty() || !rest[..len].eq_ignore_ascii_case(&stem[..len]) {
+            return Decision::No;
+        }
+        match len < stem.len() {
+            true if self.is_end => Decision::No,
+            true => Decision::More,
+            false if is_tag => Decision::of(self.one_of(at + len, b">:")),
+            false => Decision::Yes,
+        }
+    }
+
     /// Returns the length of the longest of these literals at an index. They are sorted by length, the longest first.
     pub fn longest(&self, at: usize, literals: &[Box<[u8]>]) -> Result<usize, Decision> {
         for literal in literals {
@@ -105,7 +122,7 @@ impl View<'_> {
         (self.closers)(at, self.text.len())
     }
 
-    /// Returns whether a literal is at an index. An empty literal never is.
+    /// Returns whether a literal is at an index. An empty literal is at no index.
     pub fn marker(&self, at: usize, literal: &[u8]) -> Decision {
         if literal.is_empty() { Decision::No } else { self.literal(at, literal) }
     }

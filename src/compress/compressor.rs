@@ -399,7 +399,8 @@ fn shares(texts: &[Original], limit: Option<Limit>) -> Vec<Option<Limit>> {
     let Some(limit) = limit else { return vec![None; texts.len()] };
     let bytes = shares_of(texts, limit.bytes, MIN_BUDGET, |text| text.len());
     let tokens = limit.tokens.map(|tokens| shares_of(texts, tokens, MIN_BUDGET_TOKENS, estimated_tokens));
-    let limit = |(at, bytes)| Some(Limit { bytes, tokens: tokens.as_ref().map(|tokens| tokens[at]) });
+    let limit =
+        |(at, bytes)| Some(Limit { tokens: tokens.as_ref().map(|tokens| tokens[at]), ..Limit::of_bytes(bytes) });
     bytes.into_iter().enumerate().map(limit).collect()
 }
 

@@ -11,6 +11,7 @@ mod invocation;
 mod lines;
 mod passes;
 mod pipeline;
+mod records;
 mod stream;
 mod text;
 mod windows;

@@ -1,5 +1,5 @@
-//! Collects the markers that count in a region, before they are compiled, and refuses markers that could be taken for each
-//! other: the result would depend on how a stream is cut. `suffixes` means that a tag's name may have a suffix.
+//! Collects the markers that count in a region, before they are compiled, and refuses markers that could be mistaken for each
+//! other, because the result would depend on how a stream is cut. `suffixes` means that a tag's name may have a suffix.
 
 use std::ops::Range;
 
@@ -9,18 +9,18 @@ use crate::{
     matcher::grammar::{Action, Pattern, PatternSet, flag},
 };
 
-/// The most patterns of a region: each is a bit of one number.
+/// The maximum number of patterns of a region: each is a bit of one number.
 const MOST_PATTERNS: usize = PatternSet::BITS as usize;
 
 /// A pattern that is not in a trie yet.
 pub struct Candidate {
     pub shape: Shape,
     pub pattern: Pattern,
-    /// Whether the marker is removed without opening or closing anything. It gives way to a closer with the same bytes.
+    /// Whether the marker is removed without opening or closing anything. A closer with the same bytes has precedence over it.
     pub yields: bool,
-    /// Whether it is left out if it cannot be distinguished from another marker.
+    /// Whether the marker is left out if it cannot be distinguished from another marker.
     pub is_optional: bool,
-    /// The place in the file.
+    /// The marker's place in the file.
     pub at: Range<usize>,
 }
 
@@ -45,7 +45,7 @@ pub enum Shape {
 
 /// Lists each marker once. The list stops at one more than the most, which is refused anyway.
 pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
-    // Closers after a forced close, or that only an option removes, are courtesies: other markers take precedence.
+    // Closers after a forced close, or that only an option removes, are optional: other markers have precedence.
     let (courtesies, candidates): (Vec<_>, Vec<_>) = candidates
         .into_iter()
         .partition(|candidate| candidate.is_optional || candidate.pattern.needs & (flag::FORCED | flag::DROPPED) != 0);
@@ -54,7 +54,8 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     let mut patterns = 0;
     for candidate in candidates.into_iter().chain(yielding) {
         let is_twin = |other: &Candidate| {
-            // It does not give way to a closer that counts only as a special token: plain text with its bytes would then stay.
+            // A closer that counts only as a special token does not have precedence over it, because plain text with its bytes
+            // would then stay.
             let counts_too = candidate.pattern.special || !other.pattern.special;
             let gives_way = candidate.yields && counts_too && matches!(other.pattern.action, Action::Close { .. });
             other.shape == candidate.shape && (gives_way || does_same(&other.pattern, &candidate.pattern))

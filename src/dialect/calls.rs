@@ -14,7 +14,7 @@ use crate::{
     file_error::quoted,
 };
 
-/// The most tables of a span, and of a dialect.
+/// The maximum number of tables of a span, and of a dialect.
 const MOST_OF_SPAN: usize = 8;
 const MOST_OF_DIALECT: usize = 24;
 
@@ -39,8 +39,8 @@ fn tags(span: &Span, front: &'static str) -> impl Iterator<Item = String> {
     span.tag.iter().flat_map(|tag| &tag.names).map(move |name| format!("{front}{}>", name.get_ref()))
 }
 
-/// Refuses markers of which one would always be found in place of another. After a value there may be a repeated closer, the
-/// next key, the `end` of the call, or a closer of its span; after a call, another call or a closer of the span.
+/// Refuses markers if one of them would always be found in place of another. A value may be followed by a repeated closer, the next
+/// key, the `end` of the call, or a closer of its span; a call by another call or a closer of the span.
 fn check_ends(calls: &[Spanned<Call>], closes: &[String]) -> Result<(), Fault> {
     let meet = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
     let meets = |one: &str| closes.iter().find(|close| meet(one, close));

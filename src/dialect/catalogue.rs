@@ -58,7 +58,7 @@ pub fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
 pub fn starts(index: usize) -> impl Iterator<Item = Start> {
     let models = ENTRIES.get(index).map_or(&[][..], |entry| entry.models);
     let starts = models.iter().map(move |pattern| pattern.start.unwrap_or_else(|| compiled(index).start));
-    // The model's name may have a part that says that the model does not think.
+    // A part of the model's name may say that the model does not think.
     let thinks = starts.clone().any(|start| start == Start::Channel(Channel::Thinking));
     starts.chain(thinks.then_some(Start::Channel(Channel::Content)))
 }
@@ -201,8 +201,8 @@ impl UnknownModel {
         &self.candidates[..usize::from(self.count)]
     }
 
-    /// Returns the known models with the nearest names, the nearest first: at most two, of different dialects. They belong to
-    /// the same family, or may have been meant. The unknown model may write something else.
+    /// Returns the known models with the nearest names, the nearest first: at most two, of different dialects. They belong to the
+    /// same family, or the name may be a misspelling of theirs. The unknown model may write different markers.
     ///
     /// ```
     /// let error = aside::Dialect::find_for_model("qwen3.9-max").unwrap_err();
@@ -262,7 +262,7 @@ impl fmt::Debug for UnknownModel {
 
 impl std::error::Error for UnknownModel {}
 
-/// The distance of a name from a pattern: within the same family, or else in edits.
+/// The distance of a name from a pattern: within the same family, or otherwise in edits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Distance {
     Kin(FamilyDistance),
@@ -340,7 +340,7 @@ impl UnknownDialect {
         UnknownDialect { requested: RequestedName::new(name), nearest: nearest.map(|(_, known)| known) }
     }
 
-    /// Returns the names that may have been meant, the nearest first: at most three, and none if no name is near.
+    /// Returns the nearest names, the nearest first: at most three, and none if no name is near.
     #[must_use]
     pub fn nearest(&self) -> &[&'static str] {
         let count = self.nearest.iter().take_while(|known| !known.is_empty()).count();
@@ -396,7 +396,7 @@ impl RequestedName {
         requested
     }
 
-    /// Appends the characters of a text up to the first that does not fit, after which nothing is appended any more.
+    /// Appends the characters of a text up to the first that does not fit; from then on, nothing is appended.
     fn push(&mut self, text: &str) {
         let len = usize::from(self.len);
         let room = if self.is_cut { 0 } else { RequestedName::MOST - len };
@@ -432,7 +432,7 @@ fn last_part(name: &[u8]) -> &[u8] {
     }
 }
 
-/// Names with commas between them.
+/// Writes names with commas between them.
 struct CommaList<'a>(&'a [&'a str]);
 
 impl fmt::Display for CommaList<'_> {
@@ -554,7 +554,7 @@ mod tests {
         let builder = builder(&entries);
         let start = |model: &str| choose(&entries, &builder.table(), model.as_bytes()).map(|(_, start)| start);
         assert_eq!((start("one2"), start("x/one-2-5-fp8")), (Ok(None), Ok(thinking)));
-        // An unknown release is not known, even if it was trained on a known one.
+        // An unknown release stays unknown, even if it was trained on a known one.
         assert!(start("one-2.9-distill-one-2.5").is_err());
     }
 

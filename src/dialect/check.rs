@@ -11,10 +11,10 @@ use super::{
 };
 use crate::file_error::quoted;
 
-/// One word has a bit for each span, header bodies included, that was closed.
+/// A single word has a bit for each span that was closed, including header bodies.
 const MOST_SPANS: usize = 63;
 
-/// Shorter ids could be equal by chance, and longer ones have more digits than a hash.
+/// Shorter ids could be equal by chance, and longer ids would have more digits than a hash.
 const CALL_IDS: RangeInclusive<u8> = 6..=10;
 
 pub fn check(model: &Model) -> Result<(), Fault> {
@@ -109,7 +109,7 @@ fn check_before_fences(model: &Model) -> Result<(), Fault> {
     }
 }
 
-/// Refuses quotes in a fence's body: a stream may start in a channel, where the closers of all its spans count, and no quote
+/// Refuses quotes in a fence's body: a stream may start in a channel, where the closers of all its spans count, and no open quote
 /// is known.
 fn check_quotes(model: &Model) -> Result<(), Fault> {
     let spans = || model.spans.iter().map(Spanned::get_ref);
@@ -296,7 +296,7 @@ fn check_header(spanned: &Spanned<Header>, case: &Case) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The longest literal, white space, suffix and header. With more, a few bytes of a hostile stream could cost much time.
+/// The longest literal, white space, suffix and header. With longer ones, a few bytes of a hostile stream could cost much time.
 const LONGEST: usize = 1024;
 /// The longest key. At each byte of a header, all keys are searched for.
 const LONGEST_KEY: usize = 64;

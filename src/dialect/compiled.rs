@@ -1,5 +1,5 @@
-//! A compiled dialect: the matcher's tables, and the data for the scanner, for joining and for the host's questions. Nothing
-//! here reads a file.
+//! A compiled dialect: the matcher's tables, and the data for the scanner, for joining and for the host's questions. This file
+//! reads no files.
 
 use super::{Channel, Start};
 use crate::{
@@ -10,9 +10,9 @@ use crate::{
 pub struct Compiled {
     pub name: String,
     pub aliases: Vec<String>,
-    /// The texts that a prompt has where a turn begins.
+    /// The texts in a prompt where a turn begins.
     pub turns: Vec<Box<[u8]>>,
-    /// The start according to the file. A dialect that was found by a model's name may have another start.
+    /// The start according to the file. A dialect that was found by a model's name may have a different start.
     pub start: Start,
     /// The number of letters and digits of ids that are made for calls.
     pub call_ids: Option<u8>,
@@ -64,9 +64,10 @@ impl Compiled {
         self.spans.get(usize::from(rule)).is_some_and(|span| span.is_label)
     }
 
-    /// Returns whether an answer may begin with words that open the thinking.
-    pub fn has_labels(&self) -> bool {
-        self.spans.iter().any(|span| span.is_label)
+    /// Returns whether an opener may lead to thinking that turns out to be the answer: a word with which an answer may begin, or the
+    /// opener of a region in which a marker can show that.
+    pub fn may_open_answer(&self) -> bool {
+        self.spans.iter().any(|span| span.is_label) || self.grammar.regions.iter().any(|region| region.is_answered)
     }
 
     /// Returns the region of a message's body, for a dialect with headers.
@@ -89,6 +90,8 @@ pub struct Labels {
     pub family: String,
     /// The literals, names or info string of the openers, as in the file.
     pub openers: Vec<String>,
+    /// The closer of each opener; empty if it has none.
+    pub closers: Vec<String>,
 }
 
 /// One `[[span]]`.
@@ -116,7 +119,7 @@ pub struct ThoughtRule {
 /// The markers to write around each channel's text; `None` if the dialect has no markers for it.
 pub struct Templates {
     pub thinking: Option<Block>,
-    /// Only for messages with headers: other content has no markers.
+    /// Set only for messages with headers; other content has no markers.
     pub content: Option<Block>,
     /// The blocks of the regions that have tables of calls and an opener. The first one is written.
     pub calls: Vec<CallBlock>,

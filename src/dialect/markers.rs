@@ -88,7 +88,7 @@ fn span_block(span: &Span) -> Option<Block> {
             }
             None => (span.open.as_ref()?.first()?.get_ref().clone(), span.close.first()?.get_ref().clone()),
         };
-        // A label there is one that the model repeats: it is read, and not written.
+        // A label at this place is one that the model repeats: it is read, but not written.
         let after_close = text(&framing.after_close);
         let after_close = if after_close.trim_ascii().is_empty() { after_close } else { "" };
         let close = format!("{}{close}{after_close}", text(&framing.before_close));

@@ -1,6 +1,6 @@
 //! Dialects: a TOML file is read (`schema`), refused if it cannot work (`check`, `ambiguity`), compiled to the matcher's tables
 //! (`compile`, `markers`), and found by name (`catalogue`) or by model (`model_search`). `prompt` finds where the model's turn
-//! begins in a prompt. Nothing here runs while a stream is read.
+//! begins in a prompt. No code of this module runs while a stream is read.
 
 mod ambiguity;
 mod calls;
@@ -50,7 +50,7 @@ pub(crate) use quoted::quoted;
 #[derive(Clone)]
 pub struct Dialect {
     pub(crate) compiled: Arc<Compiled>,
-    /// The start: the file's, or that of the model pattern by which the dialect was found.
+    /// The start according to the file, or to the model pattern by which the dialect was found.
     start: Start,
 }
 
@@ -66,9 +66,9 @@ impl Dialect {
         find(name.as_bytes()).map(|place| Dialect::built_in(place, None))
     }
 
-    /// Returns the built-in dialect that a model of this name writes. The name may be that of a hub, a registry or an API, or
-    /// a file's path, in any case. Owner, size, format and quantisation do not matter, but a point release that no dialect
-    /// lists is unknown: the error has the nearest known models.
+    /// Returns the built-in dialect that a model of this name writes. The name may be the one that a hub, a registry or an API
+    /// uses, or a file's path, in upper or lower case. Owner, size, format and quantisation do not matter, but a point release that
+    /// no dialect lists is unknown: the error has the nearest known models.
     ///
     /// The start is that of this model, if the dialect's file has one for it: see `start`. It is the content if the name shows
     /// that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool calls and no thinking, the
@@ -127,7 +127,7 @@ impl Dialect {
         catalogue::models()
     }
 
-    /// Reads a dialect file. Its `[[example]]`s are checked for their form, but not run.
+    /// Reads a dialect file. The form of its `[[example]]`s is checked, but they are not run.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl Dialect {
         self.compiled.labels.get(usize::try_from(rule).ok()?)
     }
 
-    /// Returns whether the dialect describes the form of calls, so that a rewriter or call writer can turn them into
+    /// Returns whether the dialect describes the form of calls, so that an answer or a rewriter can turn them into
     /// `tool_calls`.
     ///
     /// ```

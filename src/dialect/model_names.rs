@@ -1,7 +1,7 @@
-//! Decides whether a model's name fits a pattern of `models`, and if not, how near it is.
+//! Decides whether a model's name fits a pattern of `models`, and if not, how near the name is to the pattern.
 //!
-//! Names may come from anybody, so matching never backtracks: a pattern consists of literals between `*`, each literal can
-//! read a name in only one way, and the first place where a literal fits is always right. The time is linear in the name.
+//! Names may be hostile, so matching never backtracks: a pattern consists of literals between `*`, each literal can read a name in
+//! only one way, and the first place where a literal fits is always right. The time is linear in the name.
 
 use std::cmp::Reverse;
 
@@ -20,7 +20,7 @@ pub struct Pattern {
 }
 
 /// The rank of a pattern that fits. A pattern further left has a higher rank, because names of training data are further right;
-/// of two at one place, the more specific is higher.
+/// of two patterns at the same place, the more specific has the higher rank.
 pub type Rank = (Reverse<usize>, usize);
 
 /// The longest name of a model.
@@ -65,7 +65,7 @@ fn last_part(parts: &[u8]) -> usize {
     memrchr2(b'/', b'\\', parts).map_or(0, |slash| slash + 1)
 }
 
-/// A part of a name, or several. When it is read, letters are lower case, and `\` is `/`.
+/// One or more parts of a name. Reading returns letters in lower case, and `/` for `\`.
 #[derive(Clone, Copy)]
 pub struct Part<'a>(&'a [u8]);
 
@@ -75,7 +75,7 @@ impl<'a> Part<'a> {
         self.0
     }
 
-    /// Returns the byte at an offset, or NUL after the end, which no pattern has.
+    /// Returns the byte at an offset, or NUL after the end; no pattern contains NUL.
     #[inline]
     pub fn at(self, at: usize) -> u8 {
         self.0.get(at).map_or(0, |byte| folded(*byte))
@@ -137,7 +137,7 @@ pub fn fit(pattern: &str, model: &Model) -> PatternMatch {
     for place in places(pattern, part) {
         match read_literal(pattern, 0, part, place) {
             Ok(read) if has_rest(pattern, part, read) => return PatternMatch::Fits((Reverse(place), said(pattern))),
-            // The rest of the pattern does not fit after this place, so it does not fit after a later place either.
+            // The rest of the pattern does not fit after this place, so it cannot fit after a later place either.
             Ok(_) => break,
             Err(stop) if stop.goes_on => later = later.or(Some(place)),
             Err(_) => {}
@@ -165,7 +165,7 @@ pub fn begins(pattern: &str, model: &Model) -> bool {
 pub struct FamilyDistance {
     /// The number of bytes of the pattern that were read.
     read: Reverse<usize>,
-    /// The distance between the numbers at which both differ.
+    /// The distance between the numbers at which name and pattern differ.
     apart: u32,
     /// Whether the name has the higher number, or an additional one.
     is_elder: Reverse<bool>,
@@ -182,7 +182,7 @@ impl FamilyDistance {
 pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     let pattern = pattern.as_bytes();
     let first_number = pattern.iter().position(u8::is_ascii_digit)?;
-    // A single letter does not make a family.
+    // A single letter is not enough to recognise a family.
     if pattern.contains(&b'*') || first_number < 2 {
         return None;
     }

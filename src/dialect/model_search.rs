@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use super::model_names::{Cursor, Model, Part, PatternMatch, fit, goes_on, has_rest, is_word_over};
 use super::model_table::{CLASSED, Known, Leaf, NOWHERE, State, Stop, Table};
 
-/// The most dialects that are returned if several fit.
+/// The maximum number of dialects that are returned if several fit.
 pub const MOST_NAMED: usize = 3;
 
 /// The best match so far.
@@ -14,7 +14,7 @@ pub const MOST_NAMED: usize = 3;
 struct Best {
     place: usize,
     said: u8,
-    /// The first pattern that fits so well.
+    /// The first pattern with this rank.
     pattern: u16,
     /// If patterns of several dialects fit equally well, the first of these dialects.
     dialects: [u8; MOST_NAMED],
@@ -80,7 +80,7 @@ struct Search<'a, const WORDS: usize> {
     best: Option<Best>,
     /// The offset of an unknown release in the name.
     later: usize,
-    /// The treatment of patterns whose number continues in the name as a point release, perhaps a later one.
+    /// The treatment of patterns whose number continues in the name as a point release, which may be a later release.
     point_releases: PointReleases,
     /// The patterns that need not be compared again. Without this, the time could grow with the square of the name's length.
     settled: [u64; WORDS],
@@ -103,7 +103,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Reads patterns at each word, from left to right. A pattern that fits further right fits less well.
+    /// Reads patterns at each word, from left to right. A pattern that fits further right has a lower rank.
     #[inline(always)]
     fn read_all(&mut self, roots: &[State; CLASSED], part: Part<'_>) {
         let mut place = 0;
@@ -156,8 +156,8 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Handles patterns that were read to their ends, or to their first `*`. If the rest does not fit here, it does not fit
-    /// further right either.
+    /// Handles patterns that were read to their ends, or to their first `*`. If the rest does not fit here, it cannot fit further
+    /// right either.
     #[inline]
     fn take_all(&mut self, stop: &Stop, part: Part<'_>, place: usize, at: usize) {
         for leaf in range(self.table.leaves, stop.leaves) {

@@ -44,7 +44,7 @@ pub struct Edge {
     pub next: State,
 }
 
-/// A gap: no state has this value as its `edges`.
+/// The value of a gap, which no state has as its `edges`.
 const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 
 /// The action of a state.
@@ -52,7 +52,7 @@ const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 pub struct Stop {
     /// A range of `leaves`.
     pub leaves: (u16, u16),
-    /// The least number of bytes that must follow for one of these patterns to fit, and a letter that must be among the
+    /// The least number of bytes that must follow so that one of these patterns can fit, and a letter that must be among the
     /// following bytes, or 0.
     pub needs: (u8, u8),
     /// A range of `numbers`, perhaps empty: the patterns with a number that ends here, without conditions on the text after it.
@@ -184,7 +184,7 @@ impl<'a> Builder<'a> {
         };
         let row = (1..GAP.of).find(has_room).expect("room for all edges");
         self.rows.insert(row);
-        // Any class of a row may be looked up, so the list must reach to the row's end.
+        // Any class of a row may be looked up, so the list must reach the row's end.
         self.edges.resize(self.edges.len().max(usize::from(row) + CLASSED), GAP);
         for (class, next) in nexts {
             self.edges[usize::from(row) + class] = Edge { of: row, next: *next };
@@ -194,7 +194,7 @@ impl<'a> Builder<'a> {
 
     /// Returns the action for this progress in patterns.
     fn stop(&mut self, items: &[Item]) -> u16 {
-        // If a number with a point continues, one without a point does too, so numbers without a point have precedence.
+        // If a number with a point continues, a number without a point does too, so numbers without a point have precedence.
         let first = items.iter().filter_map(|item| self.number_end(item)).min();
         let (numbers, others): (Vec<Item>, Vec<Item>) =
             items.iter().partition(|item| first.is_some() && self.number_end(item) == first);

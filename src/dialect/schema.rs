@@ -43,7 +43,7 @@ pub struct Model {
     /// Patterns of model names, for lookup by model.
     #[serde(default)]
     pub models: Vec<Spanned<ModelPattern>>,
-    /// The texts that a prompt has where a turn begins.
+    /// The texts in a prompt where a turn begins.
     #[serde(default)]
     pub turns: Vec<Literal>,
     /// Texts that only chat templates of this family have, for families that share their markers with another.
@@ -83,7 +83,7 @@ impl Model {
     }
 }
 
-/// The way in which a closer may be torn: its usual end, and the texts that may directly follow it instead.
+/// The ways in which a closer may be torn: its usual end, and the texts that may directly follow the closer in place of that end.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Torn {
@@ -95,7 +95,7 @@ pub struct Torn {
 pub struct DroppedMarker {
     pub marker: String,
     pub special: bool,
-    /// Whether it is removed in the thinking too.
+    /// Whether the marker is removed in the thinking too.
     pub thinking: bool,
 }
 

@@ -10,7 +10,7 @@ pub const fn folded(byte: u8) -> u8 {
     if byte == b'\\' { b'/' } else { byte.to_ascii_lowercase() }
 }
 
-/// For each byte of a name, its number in `BYTES`, counted from 1, or 0 if it is not in there.
+/// For each byte of a name, its number in `BYTES`, counted from 1, or 0 if `BYTES` does not contain it.
 pub static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;
@@ -86,7 +86,7 @@ impl Symbol {
         if fits { Taken::Read } else { Taken::Differs }
     }
 
-    /// Returns whether a byte of a name is the symbol's own.
+    /// Returns whether a byte of a name is the symbol's own byte.
     pub fn is(self, next: u8) -> bool {
         next == self.byte
     }

@@ -8,7 +8,7 @@ use super::probes::{Call, Ids, KEYS, NO_ARGUMENT, ONE, OTHER_WORD, TWO_ARGUMENTS
 use super::sketch::{Body, Head, Id, Sketch, Tags};
 use super::texts::{begins_marker, marker, shared_end, shared_start, trimmed};
 
-/// The most brackets of a turn at which an object is looked for.
+/// The maximum number of brackets of a turn at which the search for an object tries to read one.
 const MOST_OBJECTS: usize = 64;
 
 /// The place of a call in a turn, and its form.
@@ -30,7 +30,7 @@ enum Seen {
     Keys,
 }
 
-/// Looks for a call in a turn, with the arguments as they are meant.
+/// Looks for a call in a turn, with the expected arguments.
 pub fn locate(text: &str, call: &Call, ids: Ids) -> Option<Unit> {
     let name = text.find(call.name)?;
     object(text, call, name, ids).or_else(|| json(text, call, name)).or_else(|| keys(text, call, name))
@@ -66,7 +66,7 @@ fn object(text: &str, call: &Call, name: usize, ids: Ids) -> Option<Unit> {
             let id = index.or(number.map(str::to_owned));
             return unit(Seen::Object { name, arguments, id, key_is_name: false });
         }
-        // An object inside another: no table says that.
+        // An object inside another, a form that no table can describe.
         return None;
     }
     None
@@ -75,7 +75,7 @@ fn object(text: &str, call: &Call, name: usize, ids: Ids) -> Option<Unit> {
 fn json(text: &str, call: &Call, name: usize) -> Option<Unit> {
     let wanted = call.json();
     let from = name + call.name.len();
-    // A name that is a member of an object, or a key: such a name is not in a head.
+    // A name that is a member or a key of an object is not part of a head.
     if text[from..].starts_with("\",") || text[from..].starts_with("\":") {
         return None;
     }
@@ -92,7 +92,7 @@ fn json(text: &str, call: &Call, name: usize) -> Option<Unit> {
 /// Looks for a call whose keys and values follow its name and are not JSON.
 fn keys(text: &str, call: &Call, name: usize) -> Option<Unit> {
     let mut end = name + call.name.len();
-    // Python writes an object in another way than JSON, and so does no model.
+    // These are objects as Python prints them, which no model writes.
     let is_python = |key: &str| ["{'", "{\""].iter().any(|before| text[end..].contains(&[*before, key].concat()));
     if call.arguments.iter().any(|(key, _)| is_python(key)) {
         return None;
@@ -106,7 +106,7 @@ fn keys(text: &str, call: &Call, name: usize) -> Option<Unit> {
     (!call.arguments.is_empty()).then_some(Unit { start: name, end, form: Seen::Keys })
 }
 
-/// Returns where a call ends in a text, with what closes its last value.
+/// Returns the end of a call in a text, including the closer of its last value.
 pub fn end(text: &str, unit: &Unit, body: &Body) -> usize {
     let rest = &text[unit.end..];
     match body {
@@ -141,7 +141,7 @@ fn head(between: &str, id: &str) -> Head {
         let trimmed = text.trim_end();
         if trimmed.is_empty() { text.to_owned() } else { trimmed.to_owned() }
     };
-    // The name with its number is the id.
+    // The name with the call's number is the id.
     if let Some(rest) = between.strip_prefix(':').filter(|rest| rest.starts_with(|char: char| char.is_ascii_digit())) {
         let rest = rest.trim_start_matches(|char: char| char.is_ascii_digit());
         return Head { name_end: name_end(rest), id: Id::Head, ..Head::default() };
@@ -158,7 +158,7 @@ fn head(between: &str, id: &str) -> Head {
 
 const PAIRS: [(char, char); 2] = [('(', ')'), ('{', '}')];
 
-/// Describes `f(a=1)` and the like.
+/// Describes calls such as `f(a=1)`.
 fn literal(text: &str, unit: &Unit) -> Option<Body> {
     let call = &text[unit.start + ONE.name.len()..unit.end];
     let (before, rest) = call.split_once(KEYS[0])?;
@@ -208,7 +208,7 @@ fn tags(caller: &Caller<'_>, text: &str, unit: &Unit, sketch: &mut Sketch) -> Op
     if close.is_empty() || key_open.is_empty() {
         return None;
     }
-    // A call without arguments says what ends the name, where the key's opener does not.
+    // If the key's opener does not end the name, a call without arguments shows what does.
     if name_end.is_empty()
         && let Some(none) = caller.text(&[NO_ARGUMENT])
         && let Some(at) = none.find(ONE.name)
@@ -230,7 +230,7 @@ fn tags(caller: &Caller<'_>, text: &str, unit: &Unit, sketch: &mut Sketch) -> Op
     Some(Body::Tags { head: Head { name_end, ..Head::default() }, tags: Box::new(tags) })
 }
 
-/// Returns whether a number and the text of it are written alike.
+/// Returns whether a number and a text with the same digits are written in the same way.
 fn is_plain(caller: &Caller<'_>) -> bool {
     let of = |wanted: &str| VALUES.iter().find(|(what, _)| *what == wanted).and_then(|(_, call)| caller.text(&[*call]));
     of("a number").is_some_and(|number| of("the text of a number") == Some(number))
@@ -238,7 +238,7 @@ fn is_plain(caller: &Caller<'_>) -> bool {
 
 /// Splits the text between a key and its value: the end of the key, the type's word, the beginning of the value.
 fn typed(caller: &Caller<'_>, key_to_value: &str, tags: &mut Tags) {
-    // The other kinds of values, as JSON names them, and how they are written.
+    // The other kinds of values: JSON's name of each, and how it may be written.
     const KINDS: [(&str, &str, &[&str]); 5] = [
         ("a number", "number", &["7193"]),
         ("true", "boolean", &["true", "True"]),
@@ -252,7 +252,7 @@ fn typed(caller: &Caller<'_>, key_to_value: &str, tags: &mut Tags) {
             let (_, call) = VALUES.iter().find(|(known, _)| known == what)?;
             let text = caller.text(&[*call])?;
             let after = &text[text.find(KEYS[0])? + KEYS[0].len()..];
-            // The type's word may be the value's too.
+            // The type's word may also be in the value.
             let value = written.iter().filter_map(|written| after.rfind(written)).max()?;
             Some((*kind, after[..value].to_owned()))
         })
@@ -294,7 +294,7 @@ fn typed(caller: &Caller<'_>, key_to_value: &str, tags: &mut Tags) {
     for (kind, other) in &others {
         let Some(word) = word_of(other) else { continue };
         match words.iter_mut().find(|(known, _)| *known == word) {
-            // One word for several kinds.
+            // The template uses one word for several kinds.
             Some((_, meaning)) if *meaning != *kind => *meaning = if *meaning == "string" { "string" } else { "json" },
             Some(_) => {}
             None => words.push((word, kind)),

@@ -1,10 +1,10 @@
-//! The way of asking in which a template shows its calls: the same for all probes of their form.
+//! The kind of probe for which a template shows its calls. All probes of the calls' form are of this kind.
 
 use super::frame::Frame;
 use super::probes::{Call, Content, Form, Ids, Turn};
 use super::renderings::{Renderings, Settings};
 
-/// The way of asking in which a template shows its calls.
+/// The kind of probe for which a template shows its calls.
 pub struct Caller<'a> {
     pub renderings: &'a Renderings<'a>,
     pub frame: &'a Frame,

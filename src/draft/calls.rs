@@ -1,5 +1,5 @@
-//! Finds how calls are written: the turn that shows one, the text around it, and the text between two. The form of one call
-//! is `bodies`'.
+//! Finds how calls are written: a turn that shows a call, the text around the call, and the text between two calls. `bodies` finds
+//! the form of a single call.
 
 use minijinja::Value;
 
@@ -11,7 +11,7 @@ use super::renderings::{Renderings, with_tools};
 use super::sketch::{Body, Id, Region, Sketch};
 use super::texts::{before_marker, begins_marker, leading_marker, marker, markers, shared_end, shared_start};
 
-/// Openers between which some models write calls as objects, and others in tags: a model may write both.
+/// Openers after which some models write calls as objects, and others in tags; a model may write both.
 const OF_OBJECTS: [&str; 1] = ["<tool_call>"];
 
 /// Finds how calls are written.
@@ -64,7 +64,7 @@ pub fn find<'a>(renderings: &'a Renderings<'a>, frame: &'a Frame, sketch: &mut S
     Some(caller)
 }
 
-/// Returns the marker after a call whose turn has no end token: it begins the tool's turn, and the model stops with it.
+/// Returns the marker after a call if the turn has no end token: the marker begins the tool's turn, and the model stops with it.
 fn end_after_call(caller: &Caller<'_>, region: &Region) -> Option<String> {
     let turn = Turn { after: After::Result, ..caller.turn(&[ONE]) };
     let text = caller.renderings.turn(&turn, &caller.settings)?;
@@ -77,7 +77,7 @@ fn end_after_call(caller: &Caller<'_>, region: &Region) -> Option<String> {
     leading_marker(rest).map(str::to_owned)
 }
 
-/// Looks for a turn that shows a call with its arguments as they are.
+/// Looks for a turn that shows a call with its arguments unchanged.
 fn seen<'a>(renderings: &'a Renderings<'a>, frame: &'a Frame) -> Option<(Caller<'a>, String, bodies::Unit)> {
     let plain = frame.plain();
     let with_tools = plain.clone().into_iter().chain(with_tools()).collect();
@@ -100,7 +100,7 @@ fn seen<'a>(renderings: &'a Renderings<'a>, frame: &'a Frame) -> Option<(Caller<
     None
 }
 
-/// Returns the part of the text before a call that is the call's: after a thinking that is closed, and an answer.
+/// Returns the part of the text before a call that belongs to the call: the text after closed thinking, and after an answer.
 fn clean<'t>(before: &'t str, sketch: &Sketch, content: Content) -> &'t str {
     let mut text = before;
     let closers = sketch.thinking.iter().map(|thinking| thinking.close.as_str());
@@ -115,8 +115,8 @@ fn clean<'t>(before: &'t str, sketch: &Sketch, content: Content) -> &'t str {
     text.trim_start()
 }
 
-/// Splits the texts around calls into the text around all of them and the text around each. Returns with it the marker that ends
-/// a turn after calls, where it is another one.
+/// Splits the texts around calls into the text around all of them and the text around each. Also returns the marker that ends a
+/// turn after calls, if it differs from the usual one.
 fn region(before: &str, after: &str, between: Option<&str>, body: Body, frame: &Frame) -> (Region, Option<String>) {
     let takes_brackets = matches!(body, Body::Object { .. } | Body::Literal { list: true, .. });
     let open = |text: &str| {
@@ -124,7 +124,7 @@ fn region(before: &str, after: &str, between: Option<&str>, body: Body, frame: &
         if takes_brackets {
             return trimmed.trim_end_matches(['[', ' ', '\n', '\t']).to_owned();
         }
-        // A blank that a name follows is the marker's.
+        // A blank directly before a name belongs to the marker.
         let is_part = trimmed.ends_with(|char: char| char.is_alphanumeric());
         if is_part { text.trim_start().to_owned() } else { trimmed.to_owned() }
     };
@@ -141,7 +141,7 @@ fn region(before: &str, after: &str, between: Option<&str>, body: Body, frame: &
         region.is_apart = true;
         let (opener, begin) = split_opener(&open(before), &region.body, frame);
         (region.open, region.begin) = (opener, begin);
-        // The text after the last call alone ends the turn.
+        // Text that is only after the last call ends the turn.
         let shared = between.map_or(after.len(), |between| before_marker(after, shared_start(after, between)));
         let close = close(&after[..shared]);
         let list = markers(&close);
@@ -168,7 +168,7 @@ fn region(before: &str, after: &str, between: Option<&str>, body: Body, frame: &
     (region, None)
 }
 
-/// Returns the first place from `from` on where a marker begins, or a part of one that a name follows.
+/// Returns the first place from `from` on where a marker begins, or a part of a marker before a name.
 fn first_marker(text: &str, from: usize) -> Option<usize> {
     text[from..].char_indices().map(|(at, _)| from + at).find(|&at| begins_marker(text, at))
 }
@@ -182,7 +182,7 @@ fn split_opener(text: &str, body: &Body, frame: &Frame) -> (String, String) {
     if rest.is_empty() {
         return (text.to_owned(), String::new());
     }
-    // The marker of a turn's end, or of any role, is not an opener alone.
+    // The marker of a turn's end, or of a role, is not an opener by itself.
     let first = &text[..len];
     let is_common = frame.ends.iter().any(|end| end == first) || frame.role.contains(first);
     if is_common || marker(rest).is_none() && !rest.starts_with('<') && !markers(rest).is_empty() {
@@ -191,13 +191,13 @@ fn split_opener(text: &str, body: &Body, frame: &Frame) -> (String, String) {
     (first.to_owned(), rest.to_owned())
 }
 
-/// Writes the region in the keys that its body has.
+/// Moves the texts of the region to the keys that its kind of body has.
 fn adapt(region: &mut Region, sketch: &mut Sketch) {
     if matches!(region.body, Body::Object { .. } | Body::Literal { .. }) && !region.end.is_empty() {
         region.skip.push(std::mem::take(&mut region.end));
     }
     if let Body::Json { head } | Body::Tags { head, .. } = &mut region.body {
-        // A head that is an id has the name after a word that is not part of it.
+        // If the head is an id, the name follows a word that is not part of the name.
         let begin = if region.begin.is_empty() { &mut region.open } else { &mut region.begin };
         if head.id == Id::Head {
             let last = markers(begin).last().map_or(0, |last| last.end);
@@ -205,7 +205,7 @@ fn adapt(region: &mut Region, sketch: &mut Sketch) {
             begin.truncate(last);
         }
     }
-    // Where nothing closes a region, its opener begins the next call too.
+    // If nothing closes a region, its opener also begins the next call.
     if region.close.is_empty() && region.begin.is_empty() && !region.open.is_empty() && region.is_apart {
         region.begin.clone_from(&region.open);
     }

@@ -1,5 +1,5 @@
-//! The examples of a draft: the rendered turns with the meaning of their probes, in the short words that the files in `dialects/`
-//! have. The drafted dialect reads each, so that a difference is known before the file is used.
+//! The examples of a draft: the rendered turns with the meaning of their probes, in short words like those of the files in
+//! `dialects/`. The drafted dialect reads each example, so that a difference is known before the file is used.
 
 use std::fmt::Write;
 
@@ -18,14 +18,14 @@ pub struct Example {
     pub calls: Vec<Call>,
 }
 
-/// A turn as a dialect reads it.
+/// The result of reading a turn with a dialect.
 struct Read {
     said: Said,
-    /// The text of the tool channel, without a parser of calls.
+    /// The text of the tool channel, if calls are not parsed.
     tool: String,
 }
 
-/// Writes the examples. Returns them with a line for each one that the dialect does not read as it is meant.
+/// Writes the examples. Returns them, and a line for each example that the dialect reads differently from its probe.
 pub fn write(dialect: &Dialect, examples: &[Example]) -> (String, Vec<String>) {
     let (mut out, mut wrong) = (String::new(), Vec::new());
     for example in examples {
@@ -57,7 +57,7 @@ pub fn write(dialect: &Dialect, examples: &[Example]) -> (String, Vec<String>) {
     (out, wrong)
 }
 
-/// Returns the text with short words for those of the probes.
+/// Returns the text with short words in place of the probes' words.
 fn shortened(text: &str) -> String {
     let words = [
         (THOUGHT, "hm"),
@@ -73,7 +73,7 @@ fn shortened(text: &str) -> String {
 }
 
 impl Example {
-    /// Returns whether a text was read as it is meant: the same calls, all whole, and the same texts but for blanks around them.
+    /// Returns whether a text was read as expected: the same calls, all whole, and the same texts except for blanks around them.
     fn is_meant(&self, said: &Said) -> bool {
         let meant = self.meaning();
         let is_same = |(call, meant): (&SaidCall, &SaidCall)| {

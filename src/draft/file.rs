@@ -1,5 +1,5 @@
-//! Writes a sketch as a dialect file: the keys in the order of the files in `dialects/`, only those that are needed, and a
-//! comment for each doubt.
+//! Writes a sketch as a dialect file: only the keys that are needed, in the order of the files in `dialects/`, and a comment for
+//! each doubt.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::dialect::quoted;
 #[derive(Clone, Copy)]
 pub struct Way<'a> {
     pub name: &'a str,
-    /// Tokens of the vocabulary that are special, where they are known.
+    /// Special tokens of the vocabulary, if they are known.
     pub special: &'a [String],
     pub guard: bool,
     pub drops: bool,

@@ -1,5 +1,5 @@
-//! The text around a turn of the model: how the user's ends, the role line, the end of the turn. All that is found later is
-//! found between the role line and the end.
+//! The text around a turn of the model: the end of the user's turn, the role line, the end of the model's turn. Everything else is
+//! searched for between the role line and that end.
 
 use minijinja::Value;
 
@@ -7,12 +7,12 @@ use super::probes::{ANSWER, After, Call, Content, END_OF_TEXT, NO_SWITCHES, SHAP
 use super::renderings::{Renderings, Settings};
 use super::texts::{OF_THINKING, before_marker, leading_marker, markers, shared_start};
 
-/// A setting of the switches, with the texts that it makes.
+/// A setting of the switches, with the prompt that it leads to.
 pub struct Variant {
     pub settings: Settings,
-    /// The generation prompt: all that is written after the user's turn if an answer is asked for.
+    /// The generation prompt: all text after the user's turn if an answer is asked for.
     pub prompt: String,
-    /// Nothing was added for an answer: it is the text after the question.
+    /// Whether `prompt` is the whole text after the question, because the template adds no text for an answer.
     is_whole: bool,
 }
 
@@ -21,20 +21,20 @@ pub struct Frame {
     pub user_end: String,
     /// The model's role line.
     pub role: String,
-    /// The first one has no switch set, the second all that switch thinking on.
+    /// In the first variant no switch is set; in the second, all switches turn the thinking on.
     pub variants: Vec<Variant>,
-    /// The turn with an answer alone, after the role line, and the same before another question.
+    /// The text of a turn with only an answer, after the role line; and of the same turn with another question after it.
     pub answer: String,
     pub answered: String,
     /// Markers that end a turn.
     pub ends: Vec<String>,
 }
 
-/// The most variables that are switched.
+/// The most variables that are tried as switches.
 const MOST_SWITCHES: usize = 16;
 
 impl Frame {
-    /// Renders prompts and answers. Returns `None` if there is no answer to be seen.
+    /// Renders prompts and answers. Returns `None` if no rendered turn shows the answer.
     pub fn find(renderings: &Renderings<'_>, variables: &[String]) -> Option<Frame> {
         let variants = variants(renderings, variables);
         let plain = &variants.first()?.settings;
@@ -46,7 +46,7 @@ impl Frame {
         let user_end = user_end(renderings, &variants[0], &answer);
         let mut variants = variants;
         for variant in &mut variants {
-            // A template may write the role line whether an answer is asked for or not, and another one after the last question.
+            // A template may write the role line even if no answer is asked for, and a different one after the last question.
             if variant.is_whole {
                 let rest = variant.prompt.strip_prefix(&answer[..user_end]).unwrap_or_default();
                 variant.prompt = rest.to_owned();
@@ -84,12 +84,12 @@ impl Frame {
         self.after_role(&variant.prompt).to_owned()
     }
 
-    /// Makes the role line shorter: the text after these bytes belongs to the turn.
+    /// Makes the role line shorter: the text after its first `len` bytes belongs to the turn.
     pub fn cut_role(&mut self, len: usize) {
         self.role.truncate(len);
     }
 
-    /// Returns the beginning that all turns have in common.
+    /// Returns the common beginning of all turns.
     fn find_role(&self, renderings: &Renderings<'_>) -> String {
         let mut role: Option<String> = None;
         let mut share = |text: &str| {
@@ -107,7 +107,7 @@ impl Frame {
             after_user(&text[..until_answer(text)]).iter().for_each(|text| share(text));
         }
         self.variants.iter().for_each(|variant| share(&variant.prompt));
-        // A part that a template does not know is written as a value, and not as a turn.
+        // A template writes an unknown part as a value, and not as a turn.
         let members = SHAPES.iter().filter(|shape| matches!(shape, Shape::Member(_)));
         let shown = members.map(Some).chain([None]);
         for (thought, settings) in
@@ -141,7 +141,7 @@ impl Frame {
         }
     }
 
-    /// Returns what begins the next turn, as far as it is before the question.
+    /// Returns the beginning of the next turn, up to the question.
     fn next(&self, wrapper: Option<&str>) -> &str {
         let mut next = self.answered.find(ANSWER).map_or("", |at| &self.answered[at + ANSWER.len()..]);
         for end in wrapper.into_iter().chain(self.ends.iter().map(String::as_str)) {
@@ -151,7 +151,7 @@ impl Frame {
         next.trim_start()
     }
 
-    /// Returns where a turn ends in a text: before its end token, or before another role line.
+    /// Returns the end of a turn in a text: before its end token, or before the next role line.
     pub fn end_in(&self, text: &str) -> Option<usize> {
         let role = leading_marker(&self.role);
         self.ends.iter().map(String::as_str).chain(role).filter_map(|end| text.find(end)).min()
@@ -178,7 +178,7 @@ impl Frame {
 /// has one.
 fn user_end(renderings: &Renderings<'_>, plain: &Variant, answer: &str) -> usize {
     let before = &answer[..answer.find(ANSWER).unwrap_or(answer.len())];
-    // The text that a prompt adds to a role line is not in every turn.
+    // Text that a prompt adds to a role line does not occur in every turn.
     let mut role = plain.prompt.as_str();
     loop {
         if !role.trim().is_empty()
@@ -196,7 +196,7 @@ fn user_end(renderings: &Renderings<'_>, plain: &Variant, answer: &str) -> usize
     if shared == 0 && plain.is_whole { before.trim_end().len() } else { shared }
 }
 
-/// Returns the settings whose prompts differ, without switches first, then with all on.
+/// Returns the settings with different prompts: first the setting without switches, then the one with all switches on.
 fn variants(renderings: &Renderings<'_>, variables: &[String]) -> Vec<Variant> {
     let mut found: Vec<Variant> = Vec::new();
     let add = |settings: Settings, always: bool, found: &mut Vec<Variant>| {
@@ -222,7 +222,7 @@ fn variants(renderings: &Renderings<'_>, variables: &[String]) -> Vec<Variant> {
         known.copied().chain(others.map(|name| (name, &["true"][..], &["false"][..]))).take(MOST_SWITCHES).collect();
     let mut all_on = Settings::new();
     for (name, on, _) in &switches {
-        // Another variable may be a text, or ask for something else.
+        // Any other variable may be a text, or may not concern the thinking.
         let is_of_thinking = |name: &str| OF_THINKING.iter().any(|word| name.contains(word));
         let known = SWITCHES.iter().any(|(known, ..)| known == name) || is_of_thinking(name);
         for json in on.iter().filter(|_| known) {

@@ -1,19 +1,19 @@
-//! The header of a GGUF file: its template, the names of its tokens, which of them are special. A header is hostile input, and a
-//! file has gigabytes after it: it is read once, up to a limit, and the rest of the header is skipped.
+//! Reads the header of a GGUF file: its template, the names of its tokens, and which tokens are special. A header may be hostile,
+//! and gigabytes follow it, so it is read once, up to a limit, and entries that are not needed are skipped.
 
 use std::io::{self, Read};
 
 use super::ChatTemplate;
 
-/// The most bytes of a header that are read; real ones have up to 20 MB, of which most are the vocabulary.
+/// The maximum number of bytes of a header that are read; real ones have up to 20 MB, of which most are the vocabulary.
 const MOST: u64 = 128 << 20;
 /// The longest key, and the longest other text, in bytes.
 const LONGEST_KEY: u64 = 1 << 16;
 const LONGEST_TEXT: u64 = 1 << 20;
-/// The most entries of a header, and tokens of a vocabulary.
+/// The maximum number of entries of a header, and tokens of a vocabulary.
 const MOST_ENTRIES: u64 = 1 << 16;
 const MOST_TOKENS: u64 = 4 << 20;
-/// The kinds of tokens that are not ordinary text: control tokens, and those that were added.
+/// The kinds of tokens that are not ordinary text: control tokens, and tokens that were added.
 const SPECIAL: [u64; 2] = [3, 4];
 /// The deepest nesting of lists.
 const DEEPEST: usize = 4;
@@ -30,7 +30,7 @@ fn invalid(why: &str) -> io::Error {
 }
 
 impl<R: Read> Header<R> {
-    /// Reads the header of a file from its first byte on, which must be that of `GGUF`.
+    /// Reads the header of a file from its first byte on. The file must begin with `GGUF`.
     pub fn read(source: R) -> io::Result<ChatTemplate> {
         let mut header = Header { source: source.take(MOST) };
         if header.bytes(4)? != b"GGUF" {

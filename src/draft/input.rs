@@ -1,5 +1,5 @@
 //! Reads templates from their sources: a file with nothing else, a `tokenizer_config.json`, the header of a GGUF file. From the
-//! last two it also reads the texts of the variables for tokens, and the special tokens. No file is opened here.
+//! last two it also reads the texts of the variables for tokens, and the special tokens. This module opens no files.
 
 use std::io::{Cursor, Read};
 
@@ -10,7 +10,7 @@ use super::{ChatTemplate, DraftError};
 
 /// The longest template file and the longest `tokenizer_config.json`, in bytes.
 const LONGEST: u64 = 64 << 20;
-/// The template of a list by name: the one that shows calls, if there is one.
+/// The names of the templates to choose from a list, in the order of preference: the template that shows calls first.
 const NAMES: [&str; 2] = ["tool_use", "default"];
 
 impl ChatTemplate {
@@ -60,7 +60,7 @@ impl ChatTemplate {
     }
 
     /// Reads a `tokenizer_config.json`. The text is empty if it has no `chat_template`, as in a checkpoint that has it in a
-    /// separate file. Of a list of templates, the one for tools is taken.
+    /// separate file. From a list of templates, the template for tools is used.
     ///
     /// # Errors
     ///
@@ -74,8 +74,8 @@ impl ChatTemplate {
         Ok(of_config(&config))
     }
 
-    /// Sets the name of the dialect to what the name of a file, a folder or a model says: letters, digits, `-` and `.` of its last
-    /// part, in small letters.
+    /// Sets the name of the dialect from the name of a file, a folder or a model: the letters, digits, `-` and `.` of its last
+    /// part, in lower case.
     #[must_use]
     pub fn named(self, name: &str) -> ChatTemplate {
         let last = name.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default();
@@ -92,7 +92,7 @@ impl ChatTemplate {
             }
         }
         let slug = slug.trim_matches(['-', '.']);
-        // These are names of any model's files.
+        // Files of every model have these names.
         let is_common = ["", "chat-template", "tokenizer-config", "tokenizer", "template", "model"].contains(&slug);
         ChatTemplate { name: if is_common { self.name } else { Some(slug.to_owned()) }, ..self }
     }
@@ -109,7 +109,7 @@ fn of_config(config: &Value) -> ChatTemplate {
     };
     let token = |value: &Value| value.as_str().or(value["content"].as_str()).map(str::to_owned);
     let added = config["added_tokens_decoder"].as_object();
-    // Those that decoders keep in the text are separate tokens too.
+    // Tokens that decoders keep in the text are separate tokens too.
     let special = added.into_iter().flatten().filter_map(|(_, added)| token(added));
     ChatTemplate {
         text: text.and_then(Value::as_str).unwrap_or_default().to_owned(),

@@ -1,15 +1,15 @@
-//! Finds markers in instructions, where no turn shows them: those that the system prompt names next to a tool, or only with thinking
-//! switched on. Instructions are text for a model, so each finding is also a doubt.
+//! Finds markers in instructions, if no turn shows them: markers that the system prompt names next to a tool, or only if thinking
+//! is switched on. Instructions are text for a model, so each finding is also a doubt.
 
 use super::frame::Frame;
 use super::renderings::{Renderings, with_tools};
 use super::sketch::{Body, Region, Sketch, Thinking};
 use super::texts::{OF_THINKING, markers, opener_of};
 
-/// Words in the names of markers, by what is between them.
+/// Words in the names of markers, for each kind of text between these markers.
 const ANSWERS: [&str; 2] = ["response", "answer"];
 const CALLS: [&str; 3] = ["call", "function", "action"];
-/// The most bytes between a marker and the word or the object that says what follows it.
+/// The maximum number of bytes between a marker and the word or the object that shows the marker's meaning.
 const NEAR: usize = 48;
 
 /// Finds the markers of the thinking in a prompt that asks for it.
@@ -28,7 +28,7 @@ pub fn thinking(renderings: &Renderings<'_>, frame: &Frame, sketch: &mut Sketch)
     }
 }
 
-/// Returns an opener and its closer that a text names, whose name has one of these words.
+/// Returns an opener and its closer in a text, if their name has one of these words.
 fn pair(text: &str, words: &[&str]) -> Option<[String; 2]> {
     let found: Vec<&str> = markers(text).into_iter().map(|marker| &text[marker]).collect();
     let closers = found.iter().filter(|close| words.iter().any(|word| close.to_lowercase().contains(word)));
@@ -81,7 +81,7 @@ pub fn calls(renderings: &Renderings<'_>, frame: &Frame) -> Option<(Region, Stri
             _ => {}
         }
     }
-    // A word directly before a list of calls.
+    // The marker is a word directly before a list of calls.
     let at = text.find("[{\"name\":")?;
     let word = text[..at].rsplit(|char: char| !char.is_ascii_alphanumeric() && char != '_').next()?;
     (word.len() > 3 && !without.contains(word)).then(|| {

@@ -1,8 +1,8 @@
-//! A dialect from a chat template. The template is rendered for conversations that differ in one thing (`probes`,
-//! `renderings`); the differences say what it writes around turns (`frame`), thoughts (`thinking`) and calls (`calls`,
-//! `bodies`), and where turns show nothing, the system prompt may say what to write (`instructions`). The result (`sketch`) is written
-//! as a dialect file (`file`) with the turns as its examples (`examples`). The file is data for a person: what was not seen is
-//! a doubt, which it has as a comment.
+//! Drafts a dialect from a chat template. The template is rendered for conversations that differ in one thing (`probes`,
+//! `renderings`); the differences show the text around turns (`frame`), thoughts (`thinking`) and calls (`calls`, `bodies`). If
+//! turns do not show these, the system prompt may describe them (`instructions`). The result (`sketch`) is written as a dialect
+//! file (`file`) with the turns as its examples (`examples`). The file is for a person to correct: each fact that no turn showed is
+//! a doubt, written as a comment.
 
 mod bodies;
 mod caller;
@@ -34,15 +34,16 @@ use thinking::Shown;
 
 /// A dialect that was drafted from a chat template.
 ///
-/// It is made by [`Dialect::draft`].
+/// [`Dialect::draft`] makes it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Draft {
     /// The dialect file: for a person to read, to correct and to keep.
     pub toml: String,
-    /// The dialect that the file is.
+    /// The dialect that the file describes.
     pub dialect: Dialect,
-    /// The parts that were not seen, and the assumptions in their place: a line for each. The file has them as comments.
+    /// The parts that the template did not show, and the assumptions in their place: a line for each. The file has the same lines
+    /// as comments.
     pub doubts: Vec<String>,
 }
 
@@ -59,7 +60,7 @@ impl fmt::Display for DraftError {
 
 impl std::error::Error for DraftError {}
 
-/// A chat template, and the rest of what its checkpoint says. With the text alone, the rest is not known.
+/// A chat template, and further data of its checkpoint, which may be unknown.
 ///
 /// ```
 /// let template = aside::ChatTemplate { name: Some("mine".to_owned()), ..aside::ChatTemplate::new("{{ messages[0].content }}") };
@@ -75,12 +76,12 @@ pub struct ChatTemplate {
     pub begin_of_text: Option<String>,
     /// The text of `eos_token`, if it is known.
     pub end_of_text: Option<String>,
-    /// The special tokens of the vocabulary: markers that are among them are `special` in the file.
+    /// The special tokens of the vocabulary: markers that are special tokens are `special` in the file.
     pub special: Vec<String>,
 }
 
 impl ChatTemplate {
-    /// Returns a template of which nothing else is known.
+    /// Returns a template without further data.
     #[must_use]
     pub fn new(text: impl Into<String>) -> ChatTemplate {
         ChatTemplate { text: text.into(), ..ChatTemplate::default() }
@@ -89,13 +90,13 @@ impl ChatTemplate {
 
 impl Dialect {
     /// Drafts a dialect from a chat template, for a model that has none: the template is rendered for conversations that differ
-    /// in one thing, and the differences say what it writes around thoughts, answers and calls.
+    /// in one thing, and the differences show the text around thoughts, answers and calls.
     ///
-    /// The draft is a dialect file with examples. The examples are the rendered turns; those that the dialect does not read as
-    /// the template means them are doubts, as all is that no turn shows. A template shows what a model was trained to write,
-    /// and not the mistakes that it makes: those a person adds.
+    /// The draft is a dialect file with examples. The examples are the rendered turns. An example that the dialect reads
+    /// differently from the template is a doubt, and so is every fact that no turn shows. A template shows what a model was trained
+    /// to write, and not the mistakes that it makes: a person must add those.
     ///
-    /// A template is hostile input, so that rendering it is bounded in time, depth and memory.
+    /// A template may be hostile, so rendering it is bounded in time, depth and memory.
     ///
     /// ```
     /// use aside::{ChatTemplate, Dialect};
@@ -112,8 +113,8 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// [`DraftError`]; its message says why. Templates whose messages have headers (gpt-oss and others) are refused: no
-    /// difference of two renderings shows a header's keys.
+    /// [`DraftError`]; its message says why. Templates whose messages have headers (gpt-oss and others) are refused: no difference
+    /// between two renderings shows a header's keys.
     pub fn draft(template: &ChatTemplate) -> Result<Draft, DraftError> {
         draft(template)
     }
@@ -126,7 +127,7 @@ pub(crate) fn draft(template: &ChatTemplate) -> Result<Draft, DraftError> {
     let begin = template.begin_of_text.as_deref().unwrap_or(probes::BEGIN_OF_TEXT);
     let end = template.end_of_text.as_deref().unwrap_or(probes::END_OF_TEXT);
     let renderings = Renderings::new(&jinja, begin, end);
-    // A variable that the template sets to itself, or to a default, is none that it only reads.
+    // Variables that the template also sets, to themselves or to a default, are missing from this list.
     let mut variables = jinja.variables();
     let switches = probes::SWITCHES.iter().map(|(name, ..)| *name).filter(|name| template.text.contains(name));
     variables.extend(
@@ -165,7 +166,7 @@ pub(crate) fn draft(template: &ChatTemplate) -> Result<Draft, DraftError> {
     write(sketch, template, &examples)
 }
 
-/// Notes the texts of turns, and the parts that were not seen.
+/// Adds the texts of turns to the sketch, and the parts that were not seen.
 fn finish(sketch: &mut Sketch, frame: &Frame) {
     sketch.turns = frame.turns(sketch.wrapper.as_ref().map(|[_, close]| close.as_str()));
     let of_calls = std::mem::take(&mut sketch.ends);
@@ -178,7 +179,7 @@ fn finish(sketch: &mut Sketch, frame: &Frame) {
         sketch.ends.retain(|end| end != probes::END_OF_TEXT);
         sketch.doubt("a turn ends with `eos_token`, whose text the template does not have: add it to `drop`");
     }
-    // The marker that begins calls ends no turn.
+    // The marker that begins calls does not end turns.
     let of_region = sketch.calls.iter().flat_map(|region| [region.open.clone(), region.close.clone()]);
     for marker in of_region.filter(|marker| !marker.is_empty()).collect::<Vec<_>>() {
         let begins = |end: &String| marker.starts_with(end.as_str());

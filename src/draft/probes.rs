@@ -1,6 +1,6 @@
-//! The conversations that a template is rendered for. Each differs from another in one thing, and its words occur nowhere
-//! else, so that the difference of two renderings says what a template writes around that thing. Only data, and how it becomes
-//! a template's variables: nothing here reads a rendering.
+//! The conversations that a template is rendered for. Each conversation differs from another in one thing, and its words occur
+//! nowhere else, so that the difference between two renderings shows the text around that thing. This file only has data and turns
+//! it into a template's variables; it does not read renderings.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ pub const THOUGHT: &str = "aside-thought";
 pub const ANSWER: &str = "aside-answer";
 pub const LATER: &str = "aside-later";
 pub const RESULT: &str = "aside-result";
-/// The end of a text, for templates that do not say themselves what it is: they write a variable.
+/// The text of `eos_token`, for templates that write this variable and not the token itself.
 pub const END_OF_TEXT: &str = "<aside-end-of-text>";
 pub const BEGIN_OF_TEXT: &str = "<aside-begin-of-text>";
 
 /// The names of the two functions, and of the keys of their arguments.
 pub const NAMES: [&str; 2] = ["aside_invocation", "aside_second"];
 pub const KEYS: [&str; 2] = ["asidekey", "asideother"];
-/// A text without anything that needs an escape, as a value.
+/// A value that is a text without characters that need an escape.
 pub const WORD: &str = "asidevalue";
 pub const OTHER_WORD: &str = "asidelast";
 
-/// Variables of requests that hosts know, with the values that switch thinking on, and off.
+/// Variables of requests that hosts use, with the values that switch thinking on and off.
 pub const SWITCHES: &[(&str, &[&str], &[&str])] = &[
     ("enable_thinking", &["true"], &["false"]),
     ("thinking", &["true"], &["false"]),
@@ -68,18 +68,18 @@ pub const NO_SWITCHES: &[&str] = &[
     "continue_final_message",
 ];
 
-/// How a message of the model has its reasoning.
+/// The place of the reasoning in a message of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A member of the message.
     Member(&'static str),
-    /// A part of the content, of this type, with the text in this member.
+    /// A part of the content, with this type, and the text in this member.
     Part(&'static str, &'static str),
-    /// The same, where the text is a list of parts again.
+    /// The same, but the text is itself a list of parts.
     PartOfTexts(&'static str, &'static str),
-    /// Blocks of one content: thoughts, response, calls.
+    /// Blocks of a single content: thoughts, response, calls.
     Blocks,
-    /// The text of the content has it, between these two.
+    /// The text of the content, which has the reasoning between these two markers.
     Inside(String, String),
 }
 
@@ -103,7 +103,8 @@ pub enum Form {
     Text,
 }
 
-/// The ids of calls: what a host would make, nine letters for families that check that, and kimi's, which are the names.
+/// The ids of calls: long ids as hosts make them, nine letters for families that require these, and Kimi's ids, which contain the
+/// names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ids {
     Letters,
@@ -154,7 +155,7 @@ pub const SECOND: Call = Call { name: NAMES[1], arguments: &[(KEYS[0], TEXT)] };
 pub const TWO_ARGUMENTS: Call = Call { name: NAMES[0], arguments: &[(KEYS[0], TEXT), (KEYS[1], "\"asidelast\"")] };
 pub const NO_ARGUMENT: Call = Call { name: NAMES[0], arguments: &[] };
 
-/// Calls with one value each, by what the value shows.
+/// Calls with one value each, and the kind of that value.
 pub const VALUES: &[(&str, Call)] = &[
     ("a text with a line break", Call { name: NAMES[0], arguments: &[(KEYS[0], "\"aside\\nbreak\"")] }),
     ("a number", Call { name: NAMES[0], arguments: &[(KEYS[0], "7193")] }),
@@ -181,7 +182,7 @@ pub enum After {
     Nothing,
     Result,
     Question,
-    /// Another question, and its answer: some templates take thoughts away only from turns before the last.
+    /// Another question and its answer: some templates remove thoughts only from turns before the last.
     Turn,
 }
 

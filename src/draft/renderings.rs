@@ -1,5 +1,5 @@
-//! The text that a template writes for a probe: rendered within the bounds of one rendering, and of all together. A template may raise
-//! an exception for a probe; then there is no text, and the reason is kept for a doubt.
+//! Renders a template for probes, within the bounds of one rendering and of all renderings together. If a template raises an
+//! exception for a probe, there is no text, and the reason is kept for a doubt.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,10 +9,11 @@ use minijinja::{Error, ErrorKind, Value, context};
 use super::probes::{self, NEXT, QUESTION, Turn};
 use crate::template::render::Jinja;
 
-/// The most work of one rendering, and of all. Real templates take some thousand units for one, and half a million in all.
+/// The most work of one rendering, and of all. Real templates need some thousand units for one rendering, and half a million in
+/// total.
 pub const FUEL: u64 = 50_000;
 const FUEL_OF_ALL: u64 = 4_000_000;
-/// The most bytes of one rendered text. Real ones have some ten thousand, most of them a system prompt.
+/// The maximum number of bytes of one rendered text. Real texts have some ten thousand, most of them for a system prompt.
 pub const LONGEST_TEXT: usize = 256 << 10;
 
 /// The variables of a request without the messages.
@@ -37,12 +38,12 @@ impl<'a> Renderings<'a> {
         self.refusal.borrow().clone()
     }
 
-    /// Returns whether all of the work is done that a template may cost.
+    /// Returns whether the limit of work for all renderings is reached.
     pub fn is_exhausted(&self) -> bool {
         self.left.get() == 0
     }
 
-    /// Returns the text after the question: the end of the user's turn, and with `asks` the generation prompt.
+    /// Returns the text after the question: the end of the user's turn, and, with `asks`, the generation prompt.
     pub fn prompt(&self, settings: &Settings, asks: bool) -> Option<String> {
         let question = context! { role => "user", content => QUESTION };
         after(&self.render(vec![question], settings, asks)?, QUESTION).map(str::to_owned)
@@ -70,7 +71,7 @@ impl<'a> Renderings<'a> {
         variables.insert("eos_token".to_owned(), Value::from(self.end_of_text));
         match self.once(&variables) {
             Ok(text) => Some(text),
-            // Some templates need a list of tools, and some write a call only next to one.
+            // Some templates need a list of tools, and some write a call only if there is such a list.
             Err(_) if !variables.contains_key("tools") => {
                 variables.extend(with_tools());
                 self.once(&variables).ok()
@@ -89,7 +90,7 @@ impl<'a> Renderings<'a> {
                 Ok(text)
             }
             Err(error) => {
-                // One that takes all that it may is not asked again.
+                // A template that uses all of its fuel is not rendered again.
                 let work = if error.kind() == ErrorKind::OutOfFuel { FUEL_OF_ALL } else { FUEL / 4 };
                 self.left.set(self.left.get().saturating_sub(work));
                 *self.refusal.borrow_mut() = Some(error.detail().map_or_else(|| error.to_string(), str::to_owned));

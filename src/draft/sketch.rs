@@ -1,10 +1,10 @@
-//! The findings about a template, in the terms of a dialect file: plain data between those that find it and the one that
-//! writes the file.
+//! The findings about a template, in the terms of a dialect file: plain data that the other files of this module fill in and `file`
+//! writes.
 
 /// A sketch of a dialect. Parts that were not seen are absent, and each is a doubt.
 #[derive(Clone, Debug, Default)]
 pub struct Sketch {
-    /// The model's role line, and the beginnings of others.
+    /// The model's role line, and the beginnings of other roles' lines.
     pub turns: Vec<String>,
     /// Whether the prompt opens the thinking by default.
     pub starts_thinking: bool,
@@ -13,9 +13,9 @@ pub struct Sketch {
     /// The markers around the answer.
     pub wrapper: Option<[String; 2]>,
     pub calls: Option<Region>,
-    /// Calls may be objects, too, in addition to the form that was seen.
+    /// Whether calls may also be objects, in addition to the form that was seen.
     pub writes_objects: bool,
-    /// The parts that were not seen, and the assumptions in their place.
+    /// The parts that the template did not show, and the assumptions in their place.
     pub doubts: Vec<String>,
 }
 
@@ -36,14 +36,14 @@ pub struct Thinking {
     pub after_open: String,
     pub before_close: String,
     pub after_close: String,
-    /// The opener is prose, which counts only where an answer begins.
+    /// Whether the opener is prose, which counts only where an answer begins.
     pub leads: bool,
 }
 
-/// The text around calls, and how one is written.
+/// The text around calls, and the form of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Region {
-    /// Empty where nothing is written before a call.
+    /// Empty if there is no text before a call.
     pub open: String,
     pub close: String,
     pub begin: String,
@@ -51,12 +51,12 @@ pub struct Region {
     pub skip: Vec<String>,
     /// A turn showed it.
     pub is_seen: bool,
-    /// Each call has a separate region.
+    /// Whether each call has a separate region.
     pub is_apart: bool,
     pub body: Body,
 }
 
-/// How a call is written.
+/// The form of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     Object { name: String, arguments: String, id: Option<String>, key_is_name: bool },
@@ -78,7 +78,7 @@ pub struct Head {
     pub id: Id,
 }
 
-/// Where an id is in a head.
+/// The place of an id in a head.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Id {
     #[default]
@@ -97,6 +97,6 @@ pub struct Tags {
     pub words: Vec<(String, &'static str)>,
     pub after_open: String,
     pub before_close: String,
-    /// A value with a line break is between the markers of XML's raw text.
+    /// Whether a value with a line break is written as CDATA.
     pub has_cdata: bool,
 }

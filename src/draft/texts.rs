@@ -6,14 +6,14 @@ use crate::template::marks;
 pub use crate::template::marks::{is_closer, marker};
 pub use crate::template::said::shared_start;
 
-/// Words in the names of what has to do with thinking: of markers, and of variables that switch it on.
+/// Words in names that concern thinking: names of markers, and of variables that switch thinking on.
 pub const OF_THINKING: [&str; 3] = ["think", "thought", "reason"];
 
-/// The most texts at which a template splits another, and the longest of them, in bytes.
+/// The maximum number of texts at which a template splits other texts, and the longest of these, in bytes.
 const MOST: usize = 64;
 const LONGEST: usize = 96;
 
-/// Returns how many bytes two texts end with alike, in whole characters.
+/// Returns the length of the common end of two texts, in bytes of whole characters.
 pub fn shared_end(one: &str, other: &str) -> usize {
     let pairs = one.chars().rev().zip(other.chars().rev());
     pairs.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
@@ -24,7 +24,7 @@ pub fn markers(text: &str) -> Vec<Range<usize>> {
     marks::markers(text).collect()
 }
 
-/// Returns whether something begins here that looks like a marker, even if a name or a key is inside it.
+/// Returns whether a text that looks like a marker begins here, even if a name or a key is inside it.
 pub fn begins_marker(text: &str, at: usize) -> bool {
     let inside = marks::markers(text).any(|marker| marker.start < at && at < marker.end);
     !inside && (text[at..].starts_with(['<', '◁', '【', '⟦']) || marker(&text[at..]).is_some())

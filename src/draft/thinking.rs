@@ -1,5 +1,5 @@
-//! Finds the markers of the thinking: the text around a thought where a turn shows it; and where none does, what the
-//! generation prompt opens, what a switched-off one closes, and what the template splits a text at.
+//! Finds the markers of the thinking: the text around a thought if a turn shows one; otherwise the marker that the generation
+//! prompt opens, the closer in the prompt with thinking switched off, and the text at which the template splits answers.
 
 use super::frame::{Frame, Variant};
 use super::probes::{ANSWER, After, Call, Content, ONE, SHAPES, Shape, THOUGHT, Turn};
@@ -7,23 +7,23 @@ use super::renderings::{Renderings, Settings};
 use super::sketch::{Sketch, Thinking};
 use super::texts::{is_closer, leading_marker, marker, markers, opener_of, split_at, trimmed};
 
-/// A turn that shows a thought, with how it was asked for.
+/// A turn that shows a thought, and the probe that led to it.
 pub struct Shown {
     pub shape: Shape,
     pub settings: Settings,
     pub after: After,
-    /// The turn after the role line, with a call where the template shows thoughts only next to one.
+    /// The turn after the role line, with a call if the template shows thoughts only next to a call.
     pub text: String,
     pub calls: &'static [Call],
 }
 
 const CALL: &[Call] = &[ONE];
 
-/// Finds the thinking, and what wraps the answer. Returns the turn that showed it.
+/// Finds the markers of the thinking and of the answer's wrapper. Returns the turn that showed them.
 ///
 /// # Errors
 ///
-/// Returns the role line's marker if it is also between a thought and the answer: they are messages with headers.
+/// Returns the role line's marker if it is also between a thought and the answer, because these are then messages with headers.
 pub fn find(
     renderings: &Renderings<'_>,
     frame: &mut Frame,
@@ -43,7 +43,7 @@ pub fn find(
         None => from_prompts(renderings, frame, &closers, sketch),
     }
     let shown = shown.map(|mut shown| {
-        // The role line may have become shorter.
+        // The role line may have become shorter meanwhile.
         if let Some(text) = shown.render(renderings).filter(|text| around(text).is_some()) {
             frame.turn_of(&text).clone_into(&mut shown.text);
         }
@@ -74,7 +74,7 @@ pub fn opens(text: &str, thinking: &Thinking) -> bool {
     open.is_some() && open > text.rfind(thinking.close.as_str())
 }
 
-/// Looks for a turn that shows a thought and what ends it.
+/// Looks for a turn that shows a thought and its closer.
 fn shown(renderings: &Renderings<'_>, frame: &Frame, closers: &[String]) -> Option<Shown> {
     let inside = closers.iter().filter_map(|close| Some(Shape::Inside(opener_of(close)?, close.clone())));
     let shapes: Vec<Shape> = SHAPES.iter().cloned().chain(inside).collect();
@@ -91,15 +91,15 @@ fn shown(renderings: &Renderings<'_>, frame: &Frame, closers: &[String]) -> Opti
     let (first, switched) = frame.variants.split_at(frame.variants.len().min(2));
     let ways = [(After::Nothing, &[][..]), (After::Question, &[]), (After::Result, CALL), (After::Nothing, CALL)];
     let shown = ways.into_iter().find_map(|(after, calls)| look(first, &shapes, after, calls));
-    // A switch alone may be what keeps thoughts.
+    // Some templates keep thoughts only with a certain switch.
     if let Some(shown) = shown.or_else(|| look(switched, SHAPES, After::Nothing, &[])) {
         return Some(shown);
     }
     frame.variants.iter().take(2).find_map(|variant| before_call(renderings, frame, &variant.settings, &shapes))
 }
 
-/// Looks for a thought in a turn with a call and no answer, for templates that write thoughts nowhere else. Its text is that of a
-/// turn with an answer in the call's place.
+/// Looks for a thought in a turn with a call and no answer, for templates that write thoughts nowhere else. In the returned text,
+/// an answer replaces the call.
 fn before_call(renderings: &Renderings<'_>, frame: &Frame, settings: &Settings, shapes: &[Shape]) -> Option<Shown> {
     let turn = Turn { content: Content::Null, calls: CALL, ..Turn::ANSWER };
     let plain = renderings.turn(&turn, settings)?;
@@ -116,8 +116,8 @@ fn before_call(renderings: &Renderings<'_>, frame: &Frame, settings: &Settings, 
     })
 }
 
-/// Returns whether a turn has the thought, the answer after it, and something between that ends it. A template that does not
-/// know a part of the content writes it as a value.
+/// Returns whether a turn has the thought, the answer after it, and a closer between them. A template writes an unknown part of the
+/// content as a value, which does not count.
 fn is_shown(text: &str, shape: &Shape) -> bool {
     let Some((before, mid, _)) = around(text) else { return false };
     let is_value = before.ends_with(['\'', '"']) || mid.starts_with(['\'', '"']);
@@ -135,7 +135,7 @@ fn around(text: &str) -> Option<(&str, &str, &str)> {
 
 fn from_turn(frame: &mut Frame, text: &str, sketch: &mut Sketch) {
     let Some((before, mid, after)) = around(text) else { return };
-    // Where the turn has a call too, it may come before the answer.
+    // If the turn has a call too, the call may precede the answer.
     let is_between = mid.contains(ONE.name);
     let (mid, after) = if is_between {
         let end = before_name(mid);
@@ -144,7 +144,7 @@ fn from_turn(frame: &mut Frame, text: &str, sketch: &mut Sketch) {
         (mid, after)
     };
     let (before_close, inner, after_close) = trimmed(mid);
-    // A text that begins with a marker has the closer first, and the opener of the answer's wrapper after it.
+    // If the text between begins with a marker, that is the closer, and the opener of the answer's wrapper may follow.
     let close_len = marker(inner).unwrap_or(inner.len());
     let (close, rest) = inner.split_at(close_len);
     let (between, wrapper, _) = trimmed(rest);
@@ -203,7 +203,7 @@ fn wrap(frame: &mut Frame, open: &str, close: &str, sketch: &mut Sketch) {
     }
 }
 
-/// Finds what wraps the answer in a turn without a thought: markers before it that close no thinking.
+/// Finds the wrapper of the answer in a turn without a thought: markers before the answer that do not close thinking.
 fn wrapper_of_answer(frame: &mut Frame, sketch: &mut Sketch) {
     let answer = frame.turn_of(&frame.answer).to_owned();
     let Some((before, after)) = answer.split_once(ANSWER) else { return };
@@ -215,8 +215,8 @@ fn wrapper_of_answer(frame: &mut Frame, sketch: &mut Sketch) {
     }
 }
 
-/// Finds the opener where a turn shows none before the thought: in what all turns begin with, in the prompt, or as the closer
-/// spells it. Blanks that came before the thought are framing.
+/// Finds the opener if a turn shows none before the thought: in the common beginning of all turns, in the prompt, or from the
+/// spelling of the closer. Blanks before the thought are framing.
 fn find_opener(frame: &mut Frame, thinking: &mut Thinking, sketch: &mut Sketch) {
     let expected = opener_of(&thinking.close);
     let of_role = expected.as_ref().and_then(|expected| {
@@ -249,7 +249,7 @@ fn find_opener(frame: &mut Frame, thinking: &mut Thinking, sketch: &mut Sketch) 
     }
 }
 
-/// Splits a word off an opener (`<|channel>thought`): the marker alone opens, and the word is framing.
+/// Splits a word off an opener (`<|channel>thought`): only the marker is the opener, and the word is framing.
 fn label(thinking: &mut Thinking) {
     let Some(len) = marker(&thinking.open).filter(|len| *len < thinking.open.len()) else { return };
     let word = &thinking.open[len..];
@@ -259,14 +259,14 @@ fn label(thinking: &mut Thinking) {
     }
 }
 
-/// The longest text that a prompt begins a turn with, in bytes. A longer one is an instruction.
+/// The longest text with which a prompt begins a turn, in bytes. A longer text is an instruction.
 const LONGEST: usize = 256;
 
-/// Finds the thinking where no turn shows a thought.
+/// Finds the markers of the thinking if no turn shows a thought.
 fn from_prompts(renderings: &Renderings<'_>, frame: &mut Frame, closers: &[String], sketch: &mut Sketch) {
     let begun = frame.variants.iter().map(|variant| frame.begun(variant));
     let begun: Vec<String> = begun.filter(|text| text.len() <= LONGEST).collect();
-    // A template that takes the text up to a closer away, takes a thought away.
+    // If a template removes the text up to a closer, that text is a thought.
     let taken = closers.iter().find(|close| {
         let Some(open) = opener_of(close) else { return false };
         let shape = Shape::Inside(open, (*close).clone());

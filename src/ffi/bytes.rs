@@ -1,5 +1,5 @@
-//! Texts that cross the boundary: a borrowed text is a pair of address and length; a text that the library makes is memory that
-//! the caller returns to `aside_free()`, because on some systems the host's `free()` belongs to another heap.
+//! Texts that cross the boundary: a borrowed text is a pair of address and length; a text that the library allocates must be freed
+//! with `aside_free()`, because on some systems the host's `free()` belongs to a different heap.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -43,7 +43,7 @@ pub(super) unsafe fn optional_text<'a>(text: aside_bytes, what: &str) -> Result<
     if text.at.is_null() {
         return Ok(None);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     let text = unsafe { bytes(text.at, text.len, what) }?;
     match std::str::from_utf8(text) {
         Ok(text) => Ok(Some(text)),
@@ -60,13 +60,13 @@ pub unsafe extern "C" fn aside_free(memory: *mut c_void) {
     guard(
         |_| (),
         || {
-            // SAFETY: the caller promises NULL or memory from `return_text`, which `malloc` has made.
+            // SAFETY: the caller promises NULL or memory from `return_text`, which calls `malloc`.
             unsafe { libc::free(memory) }
         },
     )
 }
 
-/// Returns to C the text that `body` makes, with a NUL after it, in memory that `aside_free` takes back; NULL if it fails.
+/// Returns to C the text that `body` makes, with a NUL after it, in memory for `aside_free`; NULL if that fails.
 ///
 /// # Safety
 /// `len` is NULL or may be written.

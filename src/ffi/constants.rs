@@ -2,12 +2,12 @@
 //! so that an unknown number from C is an error and not undefined behaviour. This file must import nothing of this folder,
 //! because every other file may name a status.
 //!
-//! The doc comments of this folder are the comments of the headers. Those of enumerations also go into the bindings
-//! (`tests/header` writes them there), so they mention only other enumerators, `options.` and functions.
+//! The doc comments of this folder become the comments of the headers. `tests/header` also writes those of enumerations into the
+//! bindings, so they mention only other enumerators, `options.` and functions.
 
-use crate::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
+use crate::answer::{ImpliedEnd, NotWhole, Part, Thinking, UnknownTool};
 use crate::history::{self, Made, Missing, Outcome, Turns};
-use crate::sse::{Body, Comments, Field, Formats, Hint, ResponsesAs, Shapes, Thinking};
+use crate::sse::{Body, Comments, Field, Formats, Hint, ResponsesAs, Shapes};
 use crate::{
     BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, LeadingTags, Markers, Start, StrayClose,
     ToolArguments,
@@ -30,9 +30,9 @@ pub(in crate::ffi) trait FromNumber: Sized {
 
 /// Declares an enumeration of C: the type, then each enumerator with its number and its value in Rust. After the name
 /// of the type follows
-/// - the type of Rust: the macro writes both conversions. A variant without a number does not compile;
-/// - `number of` a type whose values have data besides a number: each enumerator has a pattern, and C gets the number alone;
-/// - `bits of` a type with constants and `bits()`: the bits are the same in both languages;
+/// - the Rust type: the macro writes both conversions. A variant without a number does not compile;
+/// - `number of` and a type whose values have more data than a number: each enumerator has a pattern, and C gets only the number;
+/// - `bits of` and a type with constants and `bits()`: the bits are the same in both languages;
 /// - `i32`, for statuses: they have no value in Rust.
 ///
 /// In the doc comment of the type, the first paragraph describes it, in one sentence without a verb; the second one, if
@@ -64,7 +64,7 @@ macro_rules! enumeration {
             }
         }
     };
-    // Tokens that are a pattern and an expression at once: a path, perhaps with something in parentheses.
+    // Tokens that are both a pattern and an expression: a path, perhaps with an argument in parentheses.
     ($(#[$about:meta])* $name:ident: $type:ty {
         $($(#[$doc:meta])* $number:ident = $value:literal => $($path:ident)::+ $(($($inside:tt)+))?,)+
     }) => {
@@ -110,7 +110,7 @@ enumeration! {
         /// Done.
         ASIDE_OK = 0,
         /// A pause: the callback returned non-zero. The event that it was called with counts as delivered.
-        /// `aside_scanner_consumed()` bytes of the buffer are done; the next call continues after them.
+        /// `aside_scanner_consumed()` bytes of the buffer are consumed; the next call continues after them.
         ASIDE_STOPPED = 1,
         /// A pause: the event array is full, or `attributes` has grown to its limit. The contents of `*out` are valid. Call
         /// again with the rest of the buffer, `out.consumed` bytes further on, even if it is empty. From
@@ -130,9 +130,9 @@ enumeration! {
         ASIDE_ERROR_DIALECT = -1004,
         /// An option has a value that it cannot have, or that the dialect does not support.
         ASIDE_ERROR_OPTION = -1005,
-        /// A `size` field, an `event_size` or a `capacity` cannot be right.
+        /// A `size` field, an `event_size` or a `capacity` has an impossible value.
         ASIDE_ERROR_SIZE = -1006,
-        /// The scanner, rewriter, call writer, registry, compressor or stream is in use: it was called from its own
+        /// The scanner, answer, rewriter, registry, compressor or stream is in use: it was called from its own
         /// callback, or, as far as that can be detected, from two threads at the same time where that is not allowed.
         /// Nothing has changed.
         ASIDE_ERROR_BUSY = -1007,
@@ -141,9 +141,9 @@ enumeration! {
         /// a tool after its end.
         ASIDE_ERROR_ORDER = -1008,
         /// Memory ran out. A scanner that returns this stays in error until `aside_scanner_reset()`, a rewriter until
-        /// `aside_rewriter_reset()`, a call writer until `aside_call_writer_reset()`.
+        /// `aside_rewriter_reset()`, an answer until `aside_answer_reset()`.
         ASIDE_ERROR_MEMORY = -1009,
-        /// An index is not below the count.
+        /// An index is not below the count, or a channel does not exist.
         ASIDE_ERROR_RANGE = -1010,
         /// A defect of the library, caught at the boundary. The scanner returns this forever; it can only be freed. (A
         /// library that was built with `panic = "abort"` ends the process instead.)
@@ -219,6 +219,28 @@ enumeration! {
 }
 
 enumeration! {
+    /// The kind of a part of an answer. Later versions may add kinds: ignore those that you do not know.
+    aside_part_kind: number of Part<'_> {
+        /// The next text of the thinking.
+        ASIDE_PART_KIND_THINKING = 0 => Part::Thinking(_),
+        /// The next text of the answer itself.
+        ASIDE_PART_KIND_CONTENT = 1 => Part::Content(_),
+        /// A call begins: its id and its name.
+        ASIDE_PART_KIND_CALL = 2 => Part::Call { .. },
+        /// The next part of the arguments of a call. Joined, they are a JSON object if the call is whole.
+        ASIDE_PART_KIND_ARGUMENTS = 3 => Part::Arguments { .. },
+        /// A call ends.
+        ASIDE_PART_KIND_CALL_END = 4 => Part::CallEnd { .. },
+        /// All text that was reported in one channel belongs at the end of the other channel's text: content that turned out to be
+        /// thinking, because a closer of the thinking came without an opener, or thinking that turned out to be the answer. Only
+        /// with `options.may_take_back`. If the thinking is dropped, leave out the content that moves to it.
+        ASIDE_PART_KIND_MOVED = 5 => Part::Moved { .. },
+        /// The thinking exceeds its budget here.
+        ASIDE_PART_KIND_BUDGET = 6 => Part::Budget,
+    }
+}
+
+enumeration! {
     /// The cause of the end of a span or a call.
     aside_cause: Cause {
         /// The closing marker was read.
@@ -231,8 +253,8 @@ enumeration! {
         ASIDE_CAUSE_FORCED = 3 => Cause::Forced,
         /// The text of a tool call broke its grammar. No span ends with this cause.
         ASIDE_CAUSE_MALFORMED = 4 => Cause::Malformed,
-        /// The answer ended by itself inside a tool call, as the host has said with `aside_scanner_end_reason()`. No span ends
-        /// with this cause, and no delta of a call writer has it.
+        /// The answer ended by itself inside a tool call, as the host has reported with `aside_scanner_end_reason()`. No span ends
+        /// with this cause, and no part of an answer has it.
         ASIDE_CAUSE_ENDED = 5 => Cause::Ended,
     }
 }
@@ -240,7 +262,7 @@ enumeration! {
 enumeration! {
     /// The start of a stream.
     aside_start: Option<Start> {
-        /// As the dialect says.
+        /// The dialect decides.
         ASIDE_START_DEFAULT = 0 => None,
         /// No span is open.
         ASIDE_START_CONTENT = 1 => Some(Start::Channel(Channel::Content)),
@@ -252,8 +274,8 @@ enumeration! {
         ASIDE_START_TOOL = 4 => Some(Start::Channel(Channel::Tool)),
         /// The stream begins inside a channel header, of a dialect that has headers.
         ASIDE_START_HEADER = 5 => Some(Start::Header),
-        /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a
-        /// grammar makes a model write them (`"tool_choice": "required"`).
+        /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, for a model
+        /// that a grammar makes write such a list (`"tool_choice": "required"`).
         ASIDE_START_CALLS = 6 => Some(Start::Calls),
     }
 }
@@ -261,12 +283,12 @@ enumeration! {
 enumeration! {
     /// The treatment of a tool call that begins inside the thinking.
     aside_calls_in_thinking: CallsInThinking {
-        /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
+        /// The dialect decides whether the call ends the thinking, interrupts it, or is text of it.
         ASIDE_CALLS_IN_THINKING_DIALECT = 0 => CallsInThinking::Dialect,
         /// Every tool opener in the thinking is text.
         ASIDE_CALLS_IN_THINKING_NEVER = 1 => CallsInThinking::Never,
-        /// As the dialect says, and a rewriter reports a call at once. Otherwise a rewriter waits until it is clear whether the
-        /// call is meant: text after the call shows that the call is part of the thinking.
+        /// The dialect decides, and a rewriter reports a call at once. Otherwise a rewriter waits until it is clear whether the
+        /// model means the call: text after the call shows that the call is part of the thinking.
         ASIDE_CALLS_IN_THINKING_ALWAYS = 2 => CallsInThinking::Always,
     }
 }
@@ -274,19 +296,19 @@ enumeration! {
 enumeration! {
     /// The treatment of a closer of the thinking without an opener, after content.
     aside_stray_close: StrayClose {
-        /// As the dialect says.
+        /// The dialect decides.
         ASIDE_STRAY_CLOSE_DIALECT = 0 => StrayClose::Dialect,
         /// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does
         /// not think.
         ASIDE_STRAY_CLOSE_TEXT = 1 => StrayClose::Text,
-        /// The closer alone is removed, and the text on both sides of it stays content: for a host whose prompt has ended the
+        /// Only the closer is removed, and the text on both sides of it stays content: for a host whose prompt has ended the
         /// thinking.
         ASIDE_STRAY_CLOSE_DROP = 2 => StrayClose::Drop,
     }
 }
 
 enumeration! {
-    /// The reason why a stream ends, as far as its host knows.
+    /// The reason why a stream ends, as far as its host knows it.
     aside_end_reason: EndReason {
         /// Not known.
         ASIDE_END_REASON_UNKNOWN = 0 => EndReason::Unknown,
@@ -436,11 +458,11 @@ enumeration! {
 }
 
 enumeration! {
-    /// A set of the shapes in which servers send an answer, of which a rewriter makes one.
+    /// A set of differences between the shapes of servers' answers, which a rewriter removes.
     ///
-    /// They are changed in chat completions, except for `ASIDE_SHAPE_CONTENT`, which applies to every format.
+    /// The shapes apply to chat completions, and `ASIDE_SHAPE_CONTENT` to every format.
     aside_shapes: bits of Shapes {
-        /// No shape: the answer of a server stays as it is.
+        /// No shape: the answer of a server stays unchanged.
         ASIDE_SHAPE_NONE = 0 => NONE,
         /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
         /// `reasoning_details`, is sent in the field `options.field`.
@@ -459,13 +481,28 @@ enumeration! {
 }
 
 enumeration! {
-    /// Whether a rewriter sends the thinking.
+    /// Whether the thinking is sent.
     aside_thinking: Thinking {
         /// The thinking is sent.
         ASIDE_THINKING_KEEP = 0 => Thinking::Keep,
         /// The thinking is left out, also if a server has split it itself. An answer of thinking alone ends with empty content,
         /// or with its thinking as content if `options.promote_empty` is set.
         ASIDE_THINKING_DROP = 1 => Thinking::Drop,
+        /// The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls, and
+        /// markers of other channels, are taken out of the text. Thinking that a server has split itself is sent as thinking.
+        ASIDE_THINKING_INLINE = 2 => Thinking::Inline,
+    }
+}
+
+enumeration! {
+    /// Whether a request says that the model should think.
+    aside_thinks: Option<bool> {
+        /// The request does not say, so the model decides.
+        ASIDE_THINKS_UNKNOWN = 0 => None,
+        /// The model should think.
+        ASIDE_THINKS_ON = 1 => Some(true),
+        /// The model should not think.
+        ASIDE_THINKS_OFF = 2 => Some(false),
     }
 }
 
@@ -507,7 +544,7 @@ pub const ASIDE_NOT_TEXT: i32 = -1;
 enumeration! {
     /// The place of the thinking of an earlier turn in its message.
     ///
-    /// A name that the format of the request does not have changes nothing.
+    /// A name that does not exist in the request's format changes nothing.
     aside_history_name: number of history::Name {
         /// The thinking stays where it is.
         ASIDE_HISTORY_NAME_AS_IS = 0 => history::Name::AsIs,
@@ -561,8 +598,8 @@ enumeration! {
     aside_history_made: Made {
         /// The blocks and items stay unchanged.
         ASIDE_HISTORY_MADE_KEEP = 0 => Made::Keep,
-        /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
-        /// turned off. In Responses, made items lose their `id`, and references to them are removed.
+        /// In Messages, unsigned thinking blocks are removed; if the server would then refuse the request, its thinking is turned
+        /// off. In Responses, made items lose their `id`, and references to them are removed.
         ASIDE_HISTORY_MADE_REMOVE = 1 => Made::Remove,
     }
 }

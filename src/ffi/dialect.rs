@@ -1,4 +1,4 @@
-//! Dialects for C: finding, loading, listing. A built-in dialect is never freed, so that no host needs to count its uses.
+//! Dialects for C: finding, loading, listing. A built-in dialect is never freed, so no host needs to count its uses.
 
 use std::sync::OnceLock;
 use std::{iter, ptr};
@@ -15,10 +15,10 @@ use crate::{Dialect, FileError, Start, ToolTrigger, dialect};
 /// `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
 pub struct aside_dialect {
     pub(super) dialect: crate::Dialect,
-    /// The name, with a NUL at its end, as the labels have.
+    /// The name, with a NUL at its end, like the labels.
     name: Vec<u8>,
     labels: Vec<RuleLabels>,
-    /// The texts around calls, made when they are first asked for; the tags of each are joined into one text.
+    /// The texts around calls, made at the first request for them; the tags of each are joined into one text.
     pub(super) triggers: OnceLock<Vec<(ToolTrigger, String)>>,
     built_in: bool,
 }
@@ -29,12 +29,12 @@ struct RuleLabels {
     openers: Vec<Vec<u8>>,
 }
 
-/// The handles of the built-in dialects, in the order of `Dialect::names`: one for each dialect and start, made when it is
-/// first asked for, and never freed.
+/// The handles of the built-in dialects, in the order of `Dialect::names`: one for each dialect and start, made at the first
+/// request for it, and never freed.
 static HANDLES: [[OnceLock<aside_dialect>; STARTS]; dialect::COUNT] =
     [const { [const { OnceLock::new() }; STARTS] }; dialect::COUNT];
 
-/// One more than the last start that a dialect may have.
+/// The number of starts that a dialect may have.
 const STARTS: usize = ASIDE_START_HEADER as usize + 1;
 
 fn with_nul(name: &str) -> memory::Result<Vec<u8>> {
@@ -73,7 +73,7 @@ fn find_for_model(model: &[u8]) -> Result<&'static aside_dialect, aside_status> 
     handle(place, start)
 }
 
-/// Loads a built-in dialect and makes all its handles that finding can return.
+/// Loads a built-in dialect and makes all its handles that a search can return.
 fn preload(name: &[u8]) -> Result<(), aside_status> {
     let place = place_of(name)?;
     let starts = dialect::starts(place).map(Some);
@@ -83,14 +83,15 @@ fn preload(name: &[u8]) -> Result<(), aside_status> {
 /// Finds the dialect of a template, and fills the caller's match.
 ///
 /// # Safety
-/// `found` is NULL or as large as it says, and its `dialects` has room for as many as it says.
+/// `found` is NULL or as large as its size says, and its `dialects` has room for `capacity` dialects.
 unsafe fn find_for_template(
     template: &[u8],
     found: *mut aside_template_match,
 ) -> Result<&'static aside_dialect, aside_status> {
     let given = match found.is_null() {
         true => None,
-        // SAFETY: the caller's promise; the struct is made of plain numbers and a pointer that may be NULL.
+        // SAFETY: the caller meets this function's conditions, and the struct is made of plain numbers and a pointer that may be
+        // NULL.
         false => Some(unsafe { read_sized(found, "found") }?),
     };
     if given.is_some_and(|given| given.reserved != 0) {
@@ -156,7 +157,7 @@ fn load(file: &[u8], read: fn(&str) -> Result<Dialect, FileError>) -> Result<Box
     try_box(made).ok_or_else(|| fail(ASIDE_ERROR_MEMORY))
 }
 
-/// Returns a name as C reads it. It ends in a NUL, which does not count in `*len`.
+/// Returns a name in C's form. It ends with a NUL, which `*len` does not count.
 ///
 /// # Safety
 /// `len` is NULL or may be written.
@@ -174,8 +175,8 @@ pub(super) unsafe fn c_name_of(name: &[u8], len: *mut size_t) -> *const c_char {
 /// none (`aside_last_status()` is `ASIDE_ERROR_UNKNOWN`, and the message names the nearest ones), if `name` is NULL, or
 /// if there is no memory for the handle (`ASIDE_ERROR_MEMORY`).
 ///
-/// Memory: the first call for a dialect loads it; if memory runs out while it is loaded, the process ends. A dialect
-/// that `aside_dialect_preload()` has loaded takes none, and neither does a name that is not known.
+/// Memory: the first call for a dialect loads it; if memory runs out while it is loaded, the process ends. A dialect that
+/// `aside_dialect_preload()` has loaded needs no memory, and neither does an unknown name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) -> *const aside_dialect {
     guard_handle(|| {
@@ -196,16 +197,16 @@ pub unsafe extern "C" fn aside_dialect_find(name: *const c_char, len: size_t) ->
 /// file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`, `openai/gpt-oss-120b:free`). `model`
 /// has `len` bytes and needs no NUL.
 ///
-/// Returns the same as `aside_dialect_find()`. If the model's prompt opens the thinking and that of its siblings does not (or
-/// the other way round), this is another handle than `aside_dialect_find()` returns for the same name: scanners that
-/// are made from it start as the model does. `aside_dialect_start()` returns that start. For a model that writes tool calls and
-/// no thinking, the dialect of the calls is found.
+/// Returns the same as `aside_dialect_find()`. If the start of this model differs from the dialect's own, because its prompt opens
+/// the thinking or does not, this handle differs from the one that `aside_dialect_find()` returns: scanners that are made from it
+/// have the model's start. `aside_dialect_start()` returns that start. For a model that writes tool calls and no thinking, the
+/// dialect of the calls is found.
 ///
 /// Returns NULL if no dialect is known for the model, or several fit equally well (`aside_last_status()` is
 /// `ASIDE_ERROR_UNKNOWN`). The message then names the dialects that fit, or the nearest known models with their dialects,
 /// or says that the model is known to write no thinking in its text, and no dialect of its calls is known.
 ///
-/// Memory: as for `aside_dialect_find()`.
+/// Memory: the same as for `aside_dialect_find()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_find_for_model(model: *const c_char, len: size_t) -> *const aside_dialect {
     guard_handle(|| {
@@ -258,18 +259,20 @@ const _: () = {
 /// and the framing around them. The template is read, never rendered. `text` has `len` bytes and needs no NUL. `found` may
 /// be NULL.
 ///
-/// Returns the dialect, as `aside_dialect_find()`; `found->start` is then where generation starts after the template's
-/// generation prompt, with the branches that are taken by default. If several dialects fit that differ in nothing that the
-/// template has, the first by name is found.
+/// Returns the dialect, like `aside_dialect_find()`; `found->start` is then where generation starts after the template's generation
+/// prompt, with the branches that are taken by default. If several dialects fit whose differences do not concern the template, the
+/// first by name is found.
 ///
 /// NULL if there is none; `aside_last_status()` is then `ASIDE_ERROR_AMBIGUOUS` if several fit and the template does not
 /// distinguish them: the message names them, and `*found` is filled with them. `ASIDE_ERROR_UNKNOWN` if the template has the
-/// markers of none, or one that the nearest dialect lacks: the message names both. `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
-/// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`. `*found` is not written after these.
+/// markers of no dialect, or a marker that the nearest dialect lacks: the message names the marker and the dialect.
+/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_MEMORY`. `*found` is not
+/// written after these.
 ///
 /// The results for the last 64 templates of up to 64 KiB are cached, so that a host may ask with each request.
 ///
-/// Memory: running out is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects; there the process ends.
+/// Memory: if it runs out, the status is `ASIDE_ERROR_MEMORY`, except in the first call, which reads the dialects: then the process
+/// ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_find_for_template(
     text: *const c_char,
@@ -277,7 +280,7 @@ pub unsafe extern "C" fn aside_dialect_find_for_template(
     found: *mut aside_template_match,
 ) -> *const aside_dialect {
     guard_handle(|| {
-        // SAFETY: the caller promises `len` bytes, and a match that is as large as it says with the room that it says.
+        // SAFETY: the caller promises `len` bytes, and a match as large as its size says, with room for its `capacity`.
         match unsafe { bytes(text, len, "text").and_then(|text| find_for_template(text, found)) } {
             Ok(dialect) => ptr::from_ref(dialect).cast_mut(),
             Err(_) => ptr::null_mut(),
@@ -305,9 +308,9 @@ pub unsafe extern "C" fn aside_dialect_load(toml: *const c_char, len: size_t) ->
     })
 }
 
-/// Makes a dialect from a response template (JSON, UTF-8): how a model's text is divided, as the `response_template` of its
-/// `tokenizer_config.json` says it. `json` is the template or that file; it has `len` bytes and needs no NUL, and is not
-/// used after the call.
+/// Makes a dialect from a response template (JSON, UTF-8): the `response_template` of a model's `tokenizer_config.json`, which
+/// describes how its text is divided. `json` is the template or that file; it has `len` bytes and needs no NUL, and is not used
+/// after the call.
 ///
 /// Returns a dialect that the caller owns: `aside_dialect_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_DIALECT` with a message that names the part of the template and its pattern; `ASIDE_ERROR_NULL`,
@@ -333,8 +336,8 @@ pub unsafe extern "C" fn aside_dialect_from_response_template(json: *const c_cha
 /// message names the nearest ones; `ASIDE_ERROR_MEMORY` if there is no memory for a handle; `ASIDE_ERROR_NULL`,
 /// `ASIDE_ERROR_LENGTH`.
 ///
-/// Memory: all built-in dialects take some 20 MB, and half a second to load; if memory runs out while they are loaded,
-/// the process ends.
+/// Memory: all built-in dialects need about 20 MB, and half a second to load; if memory runs out while they are loaded, the process
+/// ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_preload(names: *const c_char, len: size_t) -> aside_status {
     guard(
@@ -356,8 +359,8 @@ pub unsafe extern "C" fn aside_dialect_preload(names: *const c_char, len: size_t
     )
 }
 
-/// Frees a dialect from `aside_dialect_load()`. Scanners that were made from it remain usable: they keep what they need. Does
-/// nothing for NULL and for built-in dialects.
+/// Frees a dialect from `aside_dialect_load()`. Scanners that were made from it remain usable. Does nothing for NULL and for
+/// built-in dialects.
 ///
 /// Threads: no other thread may be using this handle.
 #[unsafe(no_mangle)]
@@ -379,7 +382,7 @@ pub unsafe extern "C" fn aside_dialect_free(dialect: *mut aside_dialect) {
 /// Returns the name of a dialect, UTF-8, with a NUL at its end. `*len` becomes its length without the NUL; `len` may be
 /// NULL.
 ///
-/// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL.
+/// The memory belongs to the dialect and is valid as long as the dialect. NULL if `dialect` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: *mut size_t) -> *const c_char {
     // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
@@ -397,8 +400,8 @@ pub unsafe extern "C" fn aside_dialect_name(dialect: *const aside_dialect, len: 
 /// header has in the file, or else the dialect's name. UTF-8, with a NUL at its end. `*len` becomes its length without the NUL;
 /// `len` may be NULL.
 ///
-/// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
-/// rule (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
+/// The memory belongs to the dialect and is valid as long as the dialect. NULL if `dialect` is NULL, or if there is no such rule
+/// (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_family(
     dialect: *const aside_dialect,
@@ -413,8 +416,8 @@ pub unsafe extern "C" fn aside_dialect_family(
 /// tag's name, the fence's info string, the beginning of the header (the first one, if a header begins with none). UTF-8,
 /// with a NUL at its end. `*len` becomes its length without the NUL; `len` may be NULL.
 ///
-/// The memory belongs to the dialect and is valid as long as that is. NULL if `dialect` is NULL, or if there is no such
-/// rule or tag (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
+/// The memory belongs to the dialect and is valid as long as the dialect. NULL if `dialect` is NULL, or if there is no such rule or
+/// tag (`aside_last_status()` is `ASIDE_ERROR_RANGE`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_opener(
     dialect: *const aside_dialect,
@@ -426,7 +429,7 @@ pub unsafe extern "C" fn aside_dialect_opener(
     unsafe { c_word_of(dialect, rule, |labels| labels.openers.get(tag as usize), len) }
 }
 
-/// Returns a word of a rule as C reads it.
+/// Returns a word of a rule in C's form.
 ///
 /// # Safety
 /// `dialect` is NULL or a dialect that is not freed yet, and `len` is NULL or may be written.
@@ -436,10 +439,10 @@ unsafe fn c_word_of(
     pick: impl FnOnce(&RuleLabels) -> Option<&Vec<u8>>,
     len: *mut size_t,
 ) -> *const c_char {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     match unsafe { dialect.as_ref() } {
         Some(dialect) => match dialect.labels.get(rule as usize).and_then(pick) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller meets this function's conditions.
             Some(word) => unsafe { c_name_of(word, len) },
             None => {
                 fail(ASIDE_ERROR_RANGE);
@@ -466,9 +469,9 @@ pub unsafe extern "C" fn aside_dialect_max_hold(dialect: *const aside_dialect) -
     }
 }
 
-/// Returns the start of a stream of this dialect if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`: another
-/// `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model.
-/// `ASIDE_START_DEFAULT` if `dialect` is NULL.
+/// Returns the start of a stream of this dialect if `aside_scanner_options.start` is `ASIDE_START_DEFAULT`, as a different
+/// `ASIDE_START_` value. For a dialect from `aside_dialect_find_for_model()` it is the start of that model. `ASIDE_START_DEFAULT`
+/// if `dialect` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> aside_start {
     // SAFETY: NULL or a dialect that is not freed yet, as the caller promises.
@@ -484,7 +487,7 @@ pub unsafe extern "C" fn aside_dialect_start(dialect: *const aside_dialect) -> a
 /// Returns the name of the built-in dialect number `index`, in sorted order, from 0: UTF-8 with a NUL at its end.
 /// `*len` becomes its length without the NUL; `len` may be NULL.
 ///
-/// The memory lives as long as the library. NULL past the last one: the list ends there, and nothing has failed.
+/// The memory lives as long as the library. NULL past the last name, which is not a failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_dialect_name_at(index: size_t, len: *mut size_t) -> *const c_char {
     match dialect::c_name(index) {

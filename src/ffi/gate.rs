@@ -1,4 +1,4 @@
-//! The choice of the answers that are for a rewriter, for C: the HTTP facts are passed as bytes, and nothing is kept.
+//! Decides for C which answers are for a rewriter: the HTTP facts are passed as bytes, and nothing is kept.
 
 use std::mem::offset_of;
 
@@ -6,10 +6,10 @@ use libc::{c_char, size_t};
 
 use super::bytes::aside_bytes;
 use super::constants::*;
-use super::memory::{Versioned, bytes, layout, read_sized};
+use super::memory::{Versioned, bytes, fill_sized, layout, read_sized, size_of_given};
 use super::numbers::formats;
 use super::status::{fail, fail_null, guard};
-use crate::sse::{Exchange, RequestModel, request_hint, request_model, request_thinking, wants};
+use crate::sse::{Exchange, RequestModel, read_request, request_hint, request_model, wants};
 
 /// Runs the body of an entry without a handle.
 fn status(body: impl FnOnce() -> Result<aside_status, aside_status>) -> aside_status {
@@ -17,15 +17,15 @@ fn status(body: impl FnOnce() -> Result<aside_status, aside_status>) -> aside_st
 }
 
 /// The HTTP facts about a request and its answer, as far as they are known. Set all of it to zero, then `size`; later versions
-/// may add fields at the end. Texts are verbatim; `len` is 0 where there is none.
+/// may add fields at the end. Texts are verbatim; the `len` of an absent text is 0.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_exchange {
     /// `sizeof(aside_exchange)` of the caller's header.
     pub size: size_t,
-    /// The status of the answer: 200, say.
+    /// The status of the answer, such as 200.
     pub status: u32,
-    /// The formats that the rewriter reads, as `options.formats` of it: `ASIDE_FORMAT_` bits. 0: all.
+    /// The formats that the rewriter reads, as in its `options.formats`: `ASIDE_FORMAT_` bits. 0: all.
     pub formats: aside_formats,
     /// The method of the request.
     pub method: aside_bytes,
@@ -51,9 +51,10 @@ const _: () = {
 /// Reads the caller's exchange.
 ///
 /// # Safety
-/// `exchange` is NULL or as large as it says; its texts are valid during `'a`.
+/// `exchange` is NULL or as large as its size says; its texts are valid during `'a`.
 unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, aside_status> {
-    // SAFETY: the caller's promise; the struct is made of plain numbers, and of pointers that may be NULL.
+    // SAFETY: the caller meets this function's conditions, and the struct is made of plain numbers, and of pointers that may be
+    // NULL.
     unsafe {
         let read = read_sized(exchange, "exchange")?;
         let text = |text: aside_bytes, what| bytes(text.at, text.len, what);
@@ -72,12 +73,12 @@ unsafe fn exchange<'a>(exchange: *const aside_exchange) -> Result<Exchange<'a>, 
 ///
 /// An answer is for a rewriter if its status is 200; its encoding is absent, blank or `identity`; its media type is
 /// `text/event-stream`, `application/json`, `application/x-ndjson`, `application/jsonl` or `text/plain`, with any parameters,
-/// or absent; and its path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`, of which
-/// the longest that fits is of one of `exchange->formats`.
+/// or absent; and its path ends in `/chat/completions`, `/completions`, `/responses`, `/messages`, `/api/chat` or `/api/generate`,
+/// of which the longest that fits belongs to one of `exchange->formats`.
 ///
 /// Returns `ASIDE_OK` and writes an `ASIDE_BODY_` value for `options.body` to `*body`. The host then removes the headers
 /// `Content-Length`, `ETag`, `Content-MD5`, `Digest` and `Repr-Digest`, feeds the body, and calls `aside_rewriter_finish()`
-/// at its end. Returns `ASIDE_NONE` if the answer is to pass unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
+/// at its end. Returns `ASIDE_NONE` if the answer must stay unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
@@ -97,11 +98,11 @@ pub unsafe extern "C" fn aside_rewriter_wants(exchange: *const aside_exchange, b
 }
 
 /// Finds how a host should treat a request whose answer may be for a rewriter. Of `*exchange`, only `method`, `path` and
-/// `formats` are read: the answer has not come yet.
+/// `formats` are read: the answer has not arrived yet.
 ///
-/// Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request is to stay as it
-/// is: it is not a `POST`, or its path belongs to none of the formats; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
-/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+/// Returns `ASIDE_OK` and writes an `ASIDE_HINT_` value to `*hint`. Returns `ASIDE_NONE` if the request needs no change: it is not
+/// a `POST`, or its path belongs to none of the formats; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`,
+/// `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
 #[unsafe(no_mangle)]
@@ -120,11 +121,11 @@ pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hin
 }
 
 /// Finds the model that a request asks for, so that a host can choose a dialect: the first member `model` of the JSON
-/// object `body`. `body` has all `len` bytes that have come so far: a host calls this after each piece of the body, with
-/// all pieces again, until the model is found, and keeps 64 KiB at most. Text after the model is not read.
+/// object `body`. `body` has all `len` bytes that have arrived so far: a host calls this after each piece of the body, each time
+/// with all pieces so far, until the model is found, and keeps at most 64 KiB. Text after the model is not read.
 ///
-/// Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is
-/// not known yet; `ASIDE_NONE` if there is none: the body is not a JSON object, or its model is not a string, is longer than
+/// Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is not
+/// known yet; `ASIDE_NONE` if there is no model: the body is not a JSON object, or its model is not a string, is longer than
 /// `room`, or is not UTF-8. `model` may be changed then. Returns `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
 /// `model` must not be memory of `body`; it may be NULL if `room` is 0.
 ///
@@ -138,7 +139,7 @@ pub unsafe extern "C" fn aside_request_model(
     model_len: *mut size_t,
 ) -> aside_status {
     status(|| {
-        // SAFETY: the caller promises as many bytes as it says.
+        // SAFETY: the caller promises the bytes that it names.
         let body = unsafe { bytes(body, len, "body")? };
         if model_len.is_null() || model.is_null() && room > 0 {
             return Err(fail_null("model or model_len"));
@@ -163,35 +164,67 @@ pub unsafe extern "C" fn aside_request_model(
     })
 }
 
-/// Finds whether a request wants the thinking in its answer, for `aside_rewriter_options.thinking`. Of `*exchange`, only `path`
-/// is read; `body` is the whole body of the request.
+/// The facts of a request that concern its answer. Set `size` before each call; later versions may add fields at the end.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct aside_request {
+    /// `sizeof(aside_request)` of the caller's header.
+    pub size: size_t,
+    /// Whether the model should think.
+    pub thinks: aside_thinks,
+    /// Whether the client wants the thinking in the answer, for `aside_rewriter_options.thinking`.
+    pub thinking: aside_thinking,
+    /// The JSON text of `tools`, for the options of an answer or a rewriter. It is a part of `body`. If the request offers no tools,
+    /// it is `[]`, so that no call is reported.
+    pub tools: aside_bytes,
+}
+
+impl Versioned for aside_request {
+    const FIRST: usize = offset_of!(aside_request, tools) + size_of::<aside_bytes>();
+}
+
+// The layouts never change; tests/c/layout.c checks them in C.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    layout!(aside_request 32: size 0, thinks 8, thinking 12, tools 16);
+    assert!(aside_request::FIRST == 32);
+};
+
+/// Reads the facts of a request that concern its answer. Of `*exchange`, only `path` is read; `body` is the whole body of the
+/// request. An incomplete body, or one that is not a JSON object, decides nothing. Set `request->size` to `sizeof(aside_request)`
+/// before the call.
 ///
-/// A request does not want the thinking if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think":
-/// false`, or if it is a Messages request without `thinking`, or with `thinking` that is `disabled`. Every other request, and a
-/// body that is not a JSON object, wants it.
+/// The model should think or not, if one of these says so; the first one counts: a variable of the chat template
+/// (`chat_template_kwargs`: `enable_thinking`, `thinking`, `thinking_mode`), `enable_thinking` or `think` as a boolean, the type
+/// of `thinking`, an effort (`think`, `reasoning_effort`, also as a variable, and `reasoning.effort`), which is off as `none` or
+/// `no_think`.
 ///
-/// Returns `ASIDE_OK` and writes an `ASIDE_THINKING_` value to `*thinking`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
-/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for an unknown bit, `ASIDE_ERROR_PANIC`.
+/// The client wants no thinking if the request has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think":
+/// false`, or if it is a Messages request whose `thinking` is absent or `disabled`.
+///
+/// Returns `ASIDE_OK` with `*request` filled; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` for
+/// an unknown bit, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: it allocates nothing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aside_request_thinking(
+pub unsafe extern "C" fn aside_request_read(
     exchange: *const aside_exchange,
     body: *const c_char,
     len: size_t,
-    thinking: *mut aside_thinking,
+    request: *mut aside_request,
 ) -> aside_status {
     status(|| {
-        // SAFETY: the caller promises a struct as large as it says, with texts that are valid.
-        let exchange = unsafe { self::exchange(exchange)? };
-        // SAFETY: the caller promises as many bytes as it says.
-        let body = unsafe { bytes(body, len, "body")? };
-        if thinking.is_null() {
-            return Err(fail_null("thinking"));
+        // SAFETY: the caller promises a struct as large as it says, with texts that are valid, and the bytes that it names; every
+        // version of the result begins with its size, and may be written as far as that says.
+        unsafe {
+            let exchange = self::exchange(exchange)?;
+            let body = bytes(body, len, "body")?;
+            let size = size_of_given(request, "request")?;
+            let read = read_request(&exchange, body);
+            let tools = aside_bytes::lend(read.tools.unwrap_or("[]").as_bytes());
+            let (thinks, thinking) = (read.thinks.to_number(), read.thinking.to_number());
+            fill_sized(request, size, aside_request { size, thinks, thinking, tools });
         }
-        let found = request_thinking(&exchange, body);
-        // SAFETY: it is not NULL, and the caller promises that it may be written.
-        unsafe { thinking.write_unaligned(found.to_number()) };
         Ok(ASIDE_OK)
     })
 }

@@ -1,4 +1,4 @@
-//! The guard of C handles: it refuses a call from inside another call, and every call after a failure that lasts.
+//! The guard of C handles: it refuses a call from inside another call, and every call after a permanent failure.
 
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,16 +8,16 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use super::constants::*;
 use super::status::{fail, fail_panic};
 
-/// The state of a handle that no call uses, and that is in no error.
+/// The state of a handle that no call is using, and that is in no error.
 pub(super) const READY: i32 = 0;
-/// The state of a handle that a call uses.
+/// The state of a handle that a call is using.
 pub(super) const BUSY: i32 = 1;
 
 /// The re-entrancy and poisoning guard of a handle, with the contents of the handle. The order matters: a scanner's state is
 /// read together with its first fields.
 #[repr(C)]
 pub(super) struct HandleGuard<T> {
-    /// `READY`, `BUSY`, or the status of the failure that the handle is in.
+    /// `READY`, `BUSY`, or the status of the handle's permanent failure.
     pub(super) state: AtomicI32,
     pub(super) inner: UnsafeCell<T>,
 }
@@ -27,18 +27,18 @@ impl<T> HandleGuard<T> {
         HandleGuard { state: AtomicI32::new(READY), inner: UnsafeCell::new(inner) }
     }
 
-    /// Runs `body` as the only call that uses the handle, if `may` accepts the handle's state. If two threads try at once, one
-    /// of them succeeds, and sees everything that the call before it has written.
+    /// Runs `body` as the only call that uses the handle, if `may` accepts the handle's state. If two threads try at once, only one
+    /// succeeds, and it sees everything that the previous call has written.
     ///
     /// # Safety
-    /// Only calls that the state let in use the contents.
+    /// Only calls that passed this check use the contents.
     #[inline]
     pub(super) unsafe fn enter(
         &self,
         may: impl Fn(i32) -> bool,
         body: impl FnOnce(&mut T) -> aside_status,
     ) -> aside_status {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller meets this function's conditions.
         unsafe { self.run(may, body, |before| before) }
     }
 
@@ -51,12 +51,12 @@ impl<T> HandleGuard<T> {
             body(inner);
             ASIDE_OK
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller meets this function's conditions.
         unsafe { self.run(is_whole, body, |_| READY) }
     }
 
-    /// Runs `body` as `enter` does, and then sets the state that `after` returns for the state before, unless `body` fails for
-    /// good.
+    /// Runs `body` as `enter` does, and then sets the state that `after` returns for the previous state, unless `body` fails
+    /// permanently.
     ///
     /// # Safety
     /// As of `enter`.
@@ -79,8 +79,8 @@ impl<T> HandleGuard<T> {
         status
     }
 
-    /// Makes the handle BUSY if no call uses it and `may` accepts its state. Returns the state before; the error is the state
-    /// that is not accepted.
+    /// Makes the handle BUSY if no call uses it and `may` accepts its state. Returns the previous state; the error is the state
+    /// that was not accepted.
     #[inline]
     pub(super) fn claim(&self, may: impl Fn(i32) -> bool) -> Result<i32, i32> {
         self.state.fetch_update(Acquire, Relaxed, |state| (state != BUSY && may(state)).then_some(BUSY))
@@ -93,7 +93,7 @@ impl<T> HandleGuard<T> {
     }
 }
 
-/// Fails a call that may not enter a handle in this state.
+/// Fails with the error of a call that may not enter a handle in this state.
 #[cold]
 pub(super) fn refuse(state: i32) -> aside_status {
     fail(if state == BUSY { ASIDE_ERROR_BUSY } else { state })
@@ -116,10 +116,10 @@ mod tests {
 
     use super::*;
 
-    /// A handle that two threads use at once, as threads in C may.
+    /// A handle that two threads use at once, as can happen in C.
     struct Shared(HandleGuard<u64>);
 
-    // SAFETY: the test reaches the value through the guard alone, and the guard is what it tests.
+    // SAFETY: the test uses the value only through the guard, which is the subject of the test.
     unsafe impl Sync for Shared {}
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
                     *number += 1;
                     ASIDE_OK
                 };
-                // SAFETY: nobody else uses the number.
+                // SAFETY: no other thread uses the number.
                 match unsafe { shared.0.enter(is_ready, body) } {
                     ASIDE_OK => passed += 1,
                     status => assert_eq!(status, ASIDE_ERROR_BUSY),

@@ -1,4 +1,4 @@
-//! Rewriting the history of a request, for C: a function reads one body, returns one body, and keeps nothing.
+//! Rewrites the history of a request, for C: a function reads one body, returns one body, and keeps nothing.
 
 use libc::{c_char, size_t};
 
@@ -19,7 +19,7 @@ pub struct aside_history_options {
     pub size: size_t,
     /// With `ASIDE_HISTORY_NAME_TEXT`, the dialect whose markers are written. Otherwise not read.
     pub dialect: *const aside_dialect,
-    /// The most bytes of a body that is read: a longer one is returned unchanged. 0: 32 MiB.
+    /// The length of the longest body that is read, in bytes; a longer body is returned unchanged. 0: 32 MiB.
     pub max_body: u64,
     /// The format of the request: `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES`.
     pub format: aside_formats,
@@ -29,7 +29,7 @@ pub struct aside_history_options {
     pub turns: aside_history_turns,
     /// The change to an assistant message without thinking.
     pub missing: aside_history_missing,
-    /// The treatment of blocks and items that the server did not make.
+    /// The treatment of blocks and items that a rewriter made and the server did not.
     pub made: aside_history_made,
     /// 0.
     pub reserved: u32,
@@ -88,9 +88,9 @@ fn format(number: aside_formats) -> Result<Format, aside_status> {
 /// Returns the caller's options.
 ///
 /// # Safety
-/// `options` is NULL or as large as it says; its dialect is NULL or valid.
+/// `options` is NULL or as large as its size says; its dialect is NULL or valid.
 unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_status> {
-    // SAFETY: the caller's promise; the struct is made of plain numbers and a pointer that may be NULL.
+    // SAFETY: the caller meets this function's conditions, and the struct is made of plain numbers and a pointer that may be NULL.
     let given = unsafe { read_sized(options, "options") }?;
     if given.reserved != 0 {
         return Err(fail_with(ASIDE_ERROR_OPTION, "options->reserved is not 0"));
@@ -128,7 +128,7 @@ unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_s
 /// the request. Everything that the options do not name stays unchanged, byte for byte; a body that cannot be read is returned
 /// unchanged, and `*report` says why. `report` may be NULL. Rewriting the result again changes nothing.
 ///
-/// The host writes `Content-Length` again, and any digest or signature of the body.
+/// The host must then set `Content-Length` again, and any digest or signature of the body.
 ///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
 /// `aside_last_status()` is then `ASIDE_ERROR_NULL`, also if the dialect is missing, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_SIZE`,
@@ -144,11 +144,11 @@ pub unsafe extern "C" fn aside_history_rewrite(
     let rewrite = || {
         // SAFETY: the caller promises options as large as they say, with a dialect that is valid.
         let options = unsafe { read(options) }?;
-        // SAFETY: the caller promises as many bytes as it says.
+        // SAFETY: the caller promises the bytes that it names.
         let body = unsafe { bytes(body, len, "body") }?;
         let size = match report.is_null() {
             true => None,
-            // SAFETY: not NULL, and the caller promises as many bytes as it says.
+            // SAFETY: not NULL, and the caller promises as many bytes as its size says.
             false => Some(unsafe { size_of_given(report, "report") }?),
         };
         let (out, done) = rewrite(body, &options).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
@@ -165,11 +165,11 @@ pub unsafe extern "C" fn aside_history_rewrite(
     unsafe { return_text(out_len, rewrite) }
 }
 
-/// Finds the format of the requests to a path, with or without a query: that of `/chat/completions`, `/responses` or
+/// Finds the format of the requests to a path, with or without a query: the path ends in `/chat/completions`, `/responses` or
 /// `/messages`. `path` has `len` bytes.
 ///
 /// Returns `ASIDE_OK` and writes `ASIDE_FORMAT_CHAT`, `ASIDE_FORMAT_RESPONSES` or `ASIDE_FORMAT_MESSAGES` to `*format`. Returns
-/// `ASIDE_NONE` for another path; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+/// `ASIDE_NONE` for any other path; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_history_format(
     path: *const c_char,
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn aside_history_format(
     format: *mut aside_formats,
 ) -> aside_status {
     let find = || {
-        // SAFETY: the caller promises as many bytes as it says.
+        // SAFETY: the caller promises the bytes that it names.
         let path = unsafe { bytes(path, len, "path") }?;
         if format.is_null() {
             return Err(fail_null("format"));
@@ -193,14 +193,14 @@ pub unsafe extern "C" fn aside_history_format(
 /// Fills the caller's options with the options of a server.
 ///
 /// # Safety
-/// `options` is NULL or as large as it says, and may be written.
+/// `options` is NULL or as large as its size says, and may be written.
 unsafe fn fill(
     options: *mut aside_history_options,
     number: aside_formats,
     server: impl FnOnce() -> Result<Server, aside_status>,
 ) -> aside_status {
     let fill = || {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller meets this function's conditions.
         let size = unsafe { size_of_given(options, "options") }?;
         let format = format(number)?;
         let server = server()?;
@@ -231,9 +231,9 @@ unsafe fn fill(
 /// Fills `*options` for a built-in server and requests of a format. `name` has `len` bytes and needs no NUL. Set
 /// `options->size` before the call.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_NONE` if requests of that format need no change, and `*options` is as it was;
-/// `ASIDE_ERROR_UNKNOWN` with a message that names the known servers; `ASIDE_ERROR_OPTION` for another format;
-/// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
+/// Returns `ASIDE_OK`; `ASIDE_NONE` if requests of that format need no change, and `*options` is unchanged; `ASIDE_ERROR_UNKNOWN`
+/// with a message that names the known servers; `ASIDE_ERROR_OPTION` for a format without a history; `ASIDE_ERROR_NULL`,
+/// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_PANIC`.
 ///
 /// Memory: if it runs out, the process ends. A host calls this before it serves.
 #[unsafe(no_mangle)]
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn aside_history_server_find(
     format: aside_formats,
     options: *mut aside_history_options,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, and options that may be written as far as they say.
+    // SAFETY: the caller promises `len` bytes, and options that may be written as far as their size says.
     unsafe {
         fill(options, format, || {
             let name = bytes(name, len, "name")?;
@@ -266,7 +266,7 @@ pub unsafe extern "C" fn aside_history_server_load(
     format: aside_formats,
     options: *mut aside_history_options,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, and options that may be written as far as they say.
+    // SAFETY: the caller promises `len` bytes, and options that may be written as far as their size says.
     unsafe {
         fill(options, format, || {
             let text = file_text(bytes(toml, len, "toml")?, ASIDE_ERROR_DIALECT)?;
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn aside_history_server_load(
 /// Returns the name of the built-in server number `index`, in sorted order, from 0: UTF-8 with a NUL at its end. `*len` becomes
 /// its length without the NUL; `len` may be NULL.
 ///
-/// The memory lives as long as the library. NULL past the last one: the list ends there, and nothing has failed.
+/// The memory lives as long as the library. NULL past the last name, which is not a failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_history_server_name_at(index: size_t, len: *mut size_t) -> *const c_char {
     match Server::c_name(index) {

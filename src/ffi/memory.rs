@@ -1,5 +1,5 @@
-//! Pointers from C as Rust values, and Rust values as pointers for C. Nothing here may abort the process: running out of memory
-//! is a status.
+//! Converts pointers from C to Rust values, and Rust values to pointers for C. No function here may abort the process: running out
+//! of memory is a status.
 
 use std::ptr;
 
@@ -20,7 +20,7 @@ pub(super) fn is_struct_size(size: size_t, first: usize) -> bool {
 
 /// A struct that begins with its size, so that later versions can add fields at its end.
 pub(super) trait Versioned: Copy {
-    /// The smallest size of a caller's struct: its size in 0.1.0, or for options, each of which may be left out, the size of
+    /// The smallest size of a caller's struct: its size in 0.1.0, or, for options, whose fields may all be left out, the size of
     /// the field `size` alone. It never changes, however many fields are added.
     const FIRST: usize;
 }
@@ -38,7 +38,7 @@ pub(super) use layout;
 /// Returns the caller's bytes. The address may be NULL if the length is 0.
 ///
 /// # Safety
-/// A pointer that is not NULL leads to `len` bytes that nobody changes during `'a`.
+/// A pointer that is not NULL points to `len` bytes that do not change during `'a`.
 #[inline]
 pub(super) unsafe fn bytes<'a>(at: *const c_char, len: size_t, what: &str) -> Result<&'a [u8], aside_status> {
     if at.is_null() {
@@ -63,7 +63,7 @@ pub(super) fn file_text(toml: &[u8], status: aside_status) -> Result<&str, aside
     })
 }
 
-/// Returns a pointer for C to borrowed bytes: never NULL, and never a made-up address, even for no bytes.
+/// Returns a pointer for C to borrowed bytes: never NULL, and never a dangling address, even for no bytes.
 #[inline]
 pub(super) fn as_c_ptr(bytes: &[u8]) -> *const c_char {
     if bytes.is_empty() { c"".as_ptr() } else { bytes.as_ptr().cast() }
@@ -80,7 +80,7 @@ pub(super) fn as_c_array<T>(entries: &[T]) -> *const T {
 /// Returns the size that the caller's struct begins with, for `fill_sized`.
 ///
 /// # Safety
-/// `at` is NULL or leads to a struct whose first field is its size.
+/// `at` is NULL or points to a struct whose first field is its size.
 pub(super) unsafe fn size_of_given<T: Versioned>(at: *const T, what: &str) -> Result<usize, aside_status> {
     if at.is_null() {
         return Err(fail_null(what));
@@ -101,7 +101,7 @@ pub(super) unsafe fn size_of_given<T: Versioned>(at: *const T, what: &str) -> Re
 /// # Safety
 /// `from` is NULL or has as many bytes as its first field says, and a `T` may be all zero.
 pub(super) unsafe fn read_sized<T: Versioned>(from: *const T, what: &str) -> Result<T, aside_status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     let given = unsafe {
         let size = size_of_given(from, what)?;
         std::slice::from_raw_parts(from.cast::<u8>(), size)
@@ -126,7 +126,7 @@ pub(super) unsafe fn read_sized<T: Versioned>(from: *const T, what: &str) -> Res
 /// `size` came from `size_of_given`, and that many bytes may be written.
 pub(super) unsafe fn fill_sized<T: Versioned>(to: *mut T, size: usize, value: T) {
     let known = size.min(size_of::<T>());
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     unsafe {
         ptr::copy_nonoverlapping((&raw const value).cast::<u8>(), to.cast(), known);
         ptr::write_bytes(to.cast::<u8>().add(known), 0, size - known);
@@ -136,12 +136,12 @@ pub(super) unsafe fn fill_sized<T: Versioned>(to: *mut T, size: usize, value: T)
 /// Frees a handle that came from a Box. Does nothing for NULL, and fails while a call uses the handle.
 ///
 /// # Safety
-/// `handle` is NULL or not freed yet; not busy, this is its last use.
+/// `handle` is NULL or not freed yet; if it is not busy, this is its last use.
 pub(super) unsafe fn free<T>(handle: *mut T, is_busy: impl FnOnce(&T) -> bool) {
     guard(
         |_| (),
         || {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller meets this function's conditions.
             unsafe {
                 match handle.as_ref() {
                     None => {}
@@ -156,7 +156,7 @@ pub(super) unsafe fn free<T>(handle: *mut T, is_busy: impl FnOnce(&T) -> bool) {
 /// Makes a Box, or returns None if there is no memory, instead of aborting.
 pub(super) fn try_box<T>(value: T) -> Option<Box<T>> {
     let boxed = memory::try_box(value).ok()?;
-    // SAFETY: an array of one value has the value's layout, so the memory is that of a Box of the value.
+    // SAFETY: an array of one value has the value's layout, so a Box may own the memory.
     Some(unsafe { Box::from_raw(Box::into_raw(boxed).cast::<T>()) })
 }
 
@@ -185,7 +185,7 @@ mod tests {
         number: u64,
     }
 
-    /// The struct of a library that has added a field.
+    /// The struct in a later library, which has added a field.
     #[repr(C)]
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct New {
@@ -201,17 +201,17 @@ mod tests {
     #[test]
     fn a_struct_of_an_older_header_is_read() {
         let old = Old { size: size_of::<Old>(), number: 42 };
-        // SAFETY: the struct is as large as it says.
+        // SAFETY: the struct is as large as its size says.
         let read = unsafe { read_sized((&raw const old).cast::<New>(), "old") };
         assert_eq!(read, Ok(New { size: size_of::<Old>(), number: 42, later: 0 }));
 
         let smaller = Old { size: size_of::<Old>() - 1, ..old };
-        // SAFETY: it is larger than it says.
+        // SAFETY: it is larger than its size says.
         let refused = unsafe { read_sized((&raw const smaller).cast::<New>(), "smaller") };
         assert_eq!(refused, Err(ASIDE_ERROR_SIZE));
 
         let part = New { size: size_of::<Old>() + size_of::<size_t>() / 2, number: 42, later: 7 };
-        // SAFETY: it is larger than it says.
+        // SAFETY: it is larger than its size says.
         let refused = unsafe { read_sized(&raw const part, "part") };
         assert_eq!(refused, Err(ASIDE_ERROR_SIZE), "half of a field");
     }
@@ -221,7 +221,7 @@ mod tests {
         let size = size_of::<Old>();
         let mut room = [Old { size, number: 0 }, Old { size: 1, number: 1 }];
         let to = room.as_mut_ptr().cast::<New>();
-        // SAFETY: there are as many bytes as the first says.
+        // SAFETY: there are as many bytes as the first field says.
         unsafe {
             assert_eq!(size_of_given(to, "old"), Ok(size));
             fill_sized(to, size, New { size, number: 42, later: 7 });
@@ -233,7 +233,7 @@ mod tests {
     fn the_fields_of_a_newer_header_become_0() {
         let value = New { size: size_of::<[New; 2]>(), number: 42, later: 7 };
         let mut room = [New { size: 1, number: 1, later: 1 }; 3];
-        // SAFETY: there are three times as many bytes as one has.
+        // SAFETY: there are three times as many bytes as one struct has.
         unsafe { fill_sized(room.as_mut_ptr(), value.size, value) };
         assert_eq!(room, [value, New { size: 0, number: 0, later: 0 }, New { size: 1, number: 1, later: 1 }]);
     }

@@ -1,13 +1,13 @@
-//! The C ABI: thin functions over the crate's own API, and the only unsafe code except the search by vectors. It must not
-//! contain any logic: whatever C can do, Rust can.
+//! The C ABI: thin functions over the crate's own API, and the only unsafe code except for the search with vector instructions. It
+//! must not contain any logic: whatever C can do, Rust can.
 //!
-//! Every entry catches panics or cannot panic, checks its pointers, and takes integers where C has enumerations. The doc
-//! comments are those of the headers in `include`, which `tests/header` writes.
+//! Every entry catches panics or cannot panic, checks its pointers, and takes integers where C has enumerations. `tests/header`
+//! writes the doc comments into the headers in `include`.
 
 #![allow(unsafe_code, non_camel_case_types)]
 
+mod answer;
 mod bytes;
-mod call_writer;
 #[cfg(feature = "compress")]
 mod compress;
 mod constants;

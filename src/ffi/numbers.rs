@@ -1,11 +1,14 @@
-//! Numbers from C as the crate's own types. No number is trusted: an unknown number is a failure.
+//! Converts numbers from C to the crate's own types. No number is trusted: an unknown number is a failure.
 
 use std::fmt::{self, Display, Write};
 
+use libc::{c_char, size_t};
+
 use super::constants::*;
-use super::status::fail_with;
-use crate::Start;
+use super::memory::bytes;
+use super::status::{fail_with, failed};
 use crate::sse::{Formats, Shapes};
+use crate::{Error, Start};
 
 /// Returns the value of a number. `what` names the place of the number.
 pub(super) fn value<T: FromNumber>(number: u32, what: &str) -> Result<T, aside_status> {
@@ -15,7 +18,7 @@ pub(super) fn value<T: FromNumber>(number: u32, what: &str) -> Result<T, aside_s
     })
 }
 
-/// A name that is written in capitals, without an allocation, because a failure must not allocate.
+/// Writes a name in capitals, without an allocation, because a failure must not allocate.
 struct UpperCase(&'static str);
 
 impl Display for UpperCase {
@@ -41,6 +44,40 @@ pub(super) fn shapes(bits: aside_shapes) -> Result<Shapes, aside_status> {
 /// Returns a limit of the options; None for 0.
 pub(super) fn limit(number: u64) -> Option<usize> {
     (number > 0).then(|| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+/// Checks options that are on or off, each with its name.
+pub(super) fn check_flags(flags: &[(&str, u32)]) -> Result<(), aside_status> {
+    match flags.iter().find(|(_, flag)| *flag > 1) {
+        Some((name, _)) => Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1"))),
+        None => Ok(()),
+    }
+}
+
+/// Checks the prompt of a function that starts a stream after it, and calls `set` with the prompt and with a function that writes
+/// the start.
+///
+/// # Safety
+/// `tail` is NULL or has `len` bytes; `start` is NULL or may be written.
+pub(super) unsafe fn start_from_prompt(
+    tail: *const c_char,
+    len: size_t,
+    start: *mut aside_start,
+    set: impl FnOnce(&[u8], &dyn Fn(Result<Start, Error>) -> aside_status) -> aside_status,
+) -> aside_status {
+    // SAFETY: the caller meets this function's conditions.
+    let tail = match unsafe { bytes(tail, len, "tail") } {
+        Ok(tail) => tail,
+        Err(status) => return status,
+    };
+    set(tail, &|found| match found {
+        Ok(found) => {
+            // SAFETY: the caller meets this function's conditions.
+            unsafe { write_start(found, start) };
+            ASIDE_OK
+        }
+        Err(error) => failed(error),
+    })
 }
 
 /// Writes the span that is open where a stream starts, for a caller that asked for it.

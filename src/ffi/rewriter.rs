@@ -1,17 +1,18 @@
-//! Event streams for C: the handle of a rewriter and its functions. C borrows the output until the next call, so it must not
-//! move before that.
+//! Event streams for C: the handle of a rewriter and its functions. C borrows the output until the next call, so the output must
+//! not move before that.
 
 use std::mem::offset_of;
 use std::ptr;
 
 use libc::{c_char, size_t};
 
-use super::bytes::{aside_bytes, optional_text};
+use super::answer::{aside_answer_options, options as answer_options};
+use super::bytes::aside_bytes;
 use super::constants::*;
 use super::dialect::aside_dialect;
 use super::handle_guard::{HandleGuard, is_ready, is_whole};
 use super::memory::{Versioned, bytes, fill_sized, free, into_handle, layout, read_sized, size_of_given};
-use super::numbers::{formats, limit, shapes, value, write_start};
+use super::numbers::{check_flags, formats, limit, shapes, start_from_prompt, value};
 use super::status::{fail_no_handle, fail_null, fail_with, failed, guard_handle};
 use super::tools::tools;
 use crate::Start;
@@ -31,80 +32,42 @@ pub struct aside_rewriter {
 pub struct aside_rewriter_options {
     /// `sizeof(aside_rewriter_options)` of the caller's header.
     pub size: size_t,
-    /// The span that is open at the first byte of each choice's text.
-    pub start: aside_start,
+    /// How each choice's text is read, and what is wanted of it: options of an answer. `id_prefix`, `budget`, `budget_unit`,
+    /// `budget_scope` and `may_take_back` must be 0 in it. `promote_empty` and `keep_guessed` keep at most `max_event` bytes of
+    /// thinking, and calls are read only with `calls`. NULL: the defaults of an answer.
+    pub answer: *const aside_answer_options,
     /// The name of the field for the thinking.
     pub field: aside_field,
     /// The kind of body that is fed.
     pub body: aside_body,
-    /// 1: nothing is split, and the output is the input. 0: the text is split.
+    /// 1: nothing is split, and the output equals the input. 0: the text is split.
     pub off: u32,
-    /// The largest number of bytes of an event, or of a JSON body, that is read: a longer one is sent on unchanged. 0: 16 MiB.
-    pub max_event: u64,
-    /// The treatment of a closer of the thinking without an opener, after content.
-    pub stray_close: aside_stray_close,
-    /// 1: make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written, and change
-    /// the `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the server itself has
-    /// made. 0: calls stay in the text.
+    /// 1: make `tool_calls` from the calls that the model writes as text, if the dialect says how they are written, and change the
+    /// `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the server itself has made. A
+    /// body, and Ollama's format, have whole calls only. 0: calls stay in the text.
     pub calls: u32,
-    /// With `calls`, the request's `tools`, a JSON array as for a call writer: calls of other tools stay in the text. With
-    /// `[]`, all calls do; with `tools.at` NULL, none does. Not used after the call.
-    pub tools: aside_bytes,
-    /// In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client, and
-    /// the most of a value that are held until its type is clear. 0: 1 MiB. In all choices together, at most 4 MiB of text
-    /// are held.
-    pub max_held: u64,
-    /// The treatment of a tool call that begins inside the thinking.
-    pub calls_in_thinking: aside_calls_in_thinking,
-    /// The formats of the answers that are read, as `ASIDE_FORMAT_` bits; an answer of another format is sent on unchanged. 0:
-    /// all formats.
+    /// The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0: 16 MiB.
+    pub max_event: u64,
+    /// The formats of the answers that are read; an answer of another format is sent on unchanged. 0: all formats.
     pub formats: aside_formats,
     /// The form of the thinking in the items of OpenAI Responses.
     pub responses_as: aside_responses_as,
     /// 1: mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
-    /// an object over several lines, chunks without `choices`, and more. 0: leave the faults.
+    /// an object over several lines, chunks without `choices`, and more. 0: leave the faults unchanged.
     pub repair: u32,
-    /// 1: send the thinking again as content if an answer ends by itself and has neither content nor a call. 0: do
-    /// not.
-    pub promote_empty: u32,
     /// 1: in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the thinking before
     /// the content, for clients that count chunks, also where `repair` or `normalise` would make two. 0: each chunk has text
     /// for one field.
     pub merge: u32,
-    /// The most bytes of `tools` that are read, those of `aside_rewriter_use_tools()` too; a longer list is an error. Reading a
-    /// list may take some 40 times as much. 0: 4 MiB.
-    pub max_tools: u64,
-    /// 1: leave guessed thinking unchanged. 0: if an answer ends by itself in the thinking in which the dialect guessed it to
-    /// start (`aside_scanner_start()`), and nothing has confirmed that guess, a stream repeats the text as content, and a body
-    /// has it as content alone.
-    pub keep_guessed: u32,
-    /// The reading of a tag that is not the dialect's own at the beginning of a text.
-    pub leading_tags: aside_leading_tags,
-    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
-    /// only.
-    pub not_whole: aside_not_whole,
-    /// With `calls`, how a call of a tool that is not in `tools` is treated.
-    pub unknown_tool: aside_unknown_tool,
-    /// With `calls`, whether the end of a text that has ended by itself may end a call.
-    pub implied_end: aside_implied_end,
-    /// 1: with `calls`, mend arguments as `aside_call_writer_options.repair_arguments` does. 0: leave them.
-    pub repair_arguments: u32,
-    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`; later
-    /// ones stay text. 0: 1,024, and never more.
-    pub max_calls: u64,
-    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of
-    /// this tool, as a grammar for a named tool (`tool_choice`) makes a model write them. UTF-8; not used after the call. NULL:
-    /// none.
-    pub start_call: aside_bytes,
-    /// The shapes of servers' answers that are changed to one common shape, as `ASIDE_SHAPE_` bits. 0: none.
+    /// The differences between servers' answers that are removed. 0: none.
     pub normalise: aside_shapes,
-    /// Whether the thinking is sent.
-    pub thinking: aside_thinking,
     /// 1: label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that they can
     /// be removed from a history. 0: their signatures are empty, and their ids begin with `rs_`.
     pub label: u32,
     /// The treatment of comments in a stream of events, for clients that fail on them.
     pub comments: aside_comments,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// The counts of a rewriter, from `aside_rewriter_get_stats()`. Set `size` before the call; later versions may add fields at
@@ -122,9 +85,9 @@ pub struct aside_rewriter_stats {
     pub added: u64,
     /// Faults of the stream that `options.repair` has mended.
     pub repaired: u64,
-    /// Events and bodies that were sent on unread because they were longer than `options.max_event`.
+    /// Events and bodies that were forwarded unread because they were longer than `options.max_event`.
     pub too_long: u64,
-    /// JSON objects that were sent on unread because they are neither in a format that is read nor an error.
+    /// JSON objects that were forwarded unread because they are neither in a format that is read nor an error.
     pub unread: u64,
     /// Answers whose thinking was to be sent as content too, and was too long for that.
     pub unpromoted: u64,
@@ -138,9 +101,9 @@ pub struct aside_rewriter_stats {
     pub held: u64,
     /// Texts whose thinking the server splits itself.
     pub split_by_server: u64,
-    /// 1 if the stream is sent on unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli),
-    /// or in another encoding than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
-    /// After the end of a stream, this is about that stream, until another begins. Otherwise 0.
+    /// 1 if the stream is forwarded unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or Brotli), or
+    /// not in UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. After the end of a
+    /// stream, this describes that stream, until another begins. Otherwise 0.
     pub encoded: u32,
     /// 0.
     pub reserved: u32,
@@ -159,11 +122,8 @@ impl Versioned for aside_rewriter_options {
 // The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_rewriter_options 160: size 0, start 8, field 12, body 16, off 20, max_event 24, stray_close 32, calls 36,
-        tools 40, max_held 56, calls_in_thinking 64, formats 68, responses_as 72, repair 76,
-        promote_empty 80, merge 84, max_tools 88, keep_guessed 96, leading_tags 100, not_whole 104,
-        unknown_tool 108, implied_end 112, repair_arguments 116, max_calls 120, start_call 128, normalise 144,
-        thinking 148, label 152, comments 156);
+    layout!(aside_rewriter_options 72: size 0, answer 8, field 16, body 20, off 24, calls 28, max_event 32, formats 40,
+        responses_as 44, repair 48, merge 52, normalise 56, label 60, comments 64, reserved 68);
     assert!(aside_rewriter_options::FIRST == 8);
     layout!(aside_rewriter_stats 120: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
@@ -180,7 +140,7 @@ struct Stream {
     max_tools: u64,
 }
 
-// A rewriter can be used by one thread after another.
+// A rewriter may be used by any thread, but only by one at a time.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Rewriter>();
@@ -198,7 +158,7 @@ unsafe fn enter(
     if rewriter.is_null() {
         return fail_no_handle("rewriter");
     }
-    // SAFETY: it is valid, and only calls that have entered use the stream.
+    // SAFETY: it is valid, and only calls inside the guard use the stream.
     unsafe { (*rewriter).guard.enter(may, body) }
 }
 
@@ -226,78 +186,59 @@ unsafe fn rewrite(
         unsafe { out.write_unaligned(aside_bytes::lend(&stream.out)) };
         ASIDE_OK
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     unsafe { enter(rewriter, is_ready, body) }
 }
 
 /// Reads the caller's options, in any version of the struct, and its `max_tools`.
 ///
 /// # Safety
-/// `options` is NULL or has as many bytes as its `size` says; its text is as long as it says.
+/// `options` is NULL or has as many bytes as its `size` says, and so has its `answer`.
 unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u64), aside_status> {
     if options.is_null() {
         return Ok((Options::new(), 0));
     }
-    // SAFETY: the caller's promise; the struct is made of plain numbers, and of a pointer that may be NULL.
+    // SAFETY: the caller meets this function's conditions, and the struct is made of plain numbers, and of a pointer that may be
+    // NULL.
     let all = unsafe { read_sized(options, "options") }?;
-    let switches = [
+    check_flags(&[
         ("off", all.off),
         ("calls", all.calls),
         ("repair", all.repair),
-        ("promote_empty", all.promote_empty),
         ("merge", all.merge),
-        ("keep_guessed", all.keep_guessed),
-        ("repair_arguments", all.repair_arguments),
         ("label", all.label),
-    ];
-    if let Some((name, _)) = switches.iter().find(|(_, switch)| *switch > 1) {
-        return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.{name} is neither 0 nor 1")));
+    ])?;
+    if all.reserved != 0 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
     }
-    // SAFETY: the caller's promise.
-    let tools = unsafe { tools(all.tools, all.max_tools, "options.") }?;
-    let start: Option<Start> = value(all.start, "options.start")?;
-    // SAFETY: the caller's promise.
-    let start_call = unsafe { optional_text(all.start_call, "options.start_call") }?;
+    // SAFETY: the caller meets this function's conditions.
+    let (answer, max_tools) = unsafe { answer_options(all.answer, true) }?;
     let options = Options::new()
-        .start(start)
+        .answer(answer)
         .field(value(all.field, "options.field")?)
         .body(value(all.body, "options.body")?)
         .off(all.off == 1)
         .max_event(limit(all.max_event))
-        .stray_close(value(all.stray_close, "options.stray_close")?)
         .calls(all.calls == 1)
-        .tools(tools)
-        .max_held(limit(all.max_held))
-        .calls_in_thinking(value(all.calls_in_thinking, "options.calls_in_thinking")?)
         .formats(formats(all.formats)?)
         .responses_as(value(all.responses_as, "options.responses_as")?)
         .repair(all.repair == 1)
-        .promote_empty(all.promote_empty == 1)
         .merge(all.merge == 1)
-        .keep_guessed(all.keep_guessed == 1)
-        .leading_tags(value(all.leading_tags, "options.leading_tags")?)
-        .not_whole(value(all.not_whole, "options.not_whole")?)
-        .unknown_tool(value(all.unknown_tool, "options.unknown_tool")?)
-        .implied_end(value(all.implied_end, "options.implied_end")?)
-        .repair_arguments(all.repair_arguments == 1)
-        .max_calls(all.max_calls)
-        .start_call(start_call)
         .normalise(shapes(all.normalise)?)
-        .thinking(value(all.thinking, "options.thinking")?)
         .label(all.label == 1)
         .comments(value(all.comments, "options.comments")?);
-    Ok((options, all.max_tools))
+    Ok((options, max_tools))
 }
 
-/// Makes a rewriter. The bytes of an answer go in: an event stream, lines of JSON, or a JSON body, in one of
-/// `options.formats`. The same bytes come out, with the thinking moved out of the content to where that format has it: a
-/// separate field, item or block; and with `options.calls` the tool calls to where it has those. `options` may be
-/// NULL: all formats, `reasoning_content`, and the start that the dialect says. Neither is used after the call: the
-/// dialect may be freed before the rewriter.
+/// Makes a rewriter. Its input is the bytes of an answer: an event stream, lines of JSON, or a JSON body, in one of
+/// `options.formats`. Its output is the same bytes, with the thinking moved out of the content to the place that the format has for
+/// it: a separate field, item or block; with `options.calls`, the tool calls too. `options` may be NULL: all formats,
+/// `reasoning_content`, and the dialect's own start. Neither the dialect nor the options are used after the call: the dialect may be freed before the
+/// rewriter.
 ///
 /// Returns a rewriter that the caller owns: `aside_rewriter_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
-/// does not have, and for `tools` that cannot be read; the message says where) or `ASIDE_ERROR_MEMORY`.
+/// does not have, and for `tools` that cannot be read; the message has the place of the fault) or `ASIDE_ERROR_MEMORY`.
 ///
 /// Memory: if it runs out while `tools` is read, the process ends.
 ///
@@ -338,13 +279,13 @@ pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
     unsafe { free(rewriter, |sse| sse.guard.close()) }
 }
 
-/// Sets, before the first byte of the next stream, its dialect and where it starts. `dialect` may be NULL: the rewriter's
-/// own dialect. `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text;
-/// `ASIDE_START_DEFAULT` is the dialect's own start, whatever `options.start` is. It is for hosts that learn the model, or
-/// whether it thinks, from the request, and for results of `aside_dialect_find_for_template()`. Finishing or resetting the
-/// rewriter restores its own dialect and start. The dialect may be freed after the call.
+/// Sets the dialect and the start of the next stream, before its first byte. `dialect` may be NULL: the rewriter's own dialect.
+/// `start` is an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `ASIDE_START_DEFAULT` is the
+/// dialect's own start, whatever `options.answer->start` is. Use it if the request determines the model, or whether the model thinks, and
+/// for results of `aside_dialect_find_for_template()`. Finishing or resetting the rewriter restores its own dialect and start. The
+/// dialect may be freed after the call.
 ///
-/// A dialect that could not be found is NULL too: check for that before this call.
+/// A dialect that was not found is NULL too: check for that before this call.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
 /// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
@@ -367,12 +308,12 @@ pub unsafe extern "C" fn aside_rewriter_use_dialect(
     unsafe { enter(rewriter, is_ready, body) }
 }
 
-/// Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, as `options.tools`. It is for a
-/// rewriter that serves one request after another; for a request without `tools`, pass `[]`. Finishing or resetting the
-/// rewriter restores its own tools. `tools` is not used after the call; it must not be memory of the rewriter.
+/// Sets the `tools` of the next stream's request, before its first byte: `len` bytes of JSON, like `tools` of an answer's options. Use it for a
+/// rewriter that serves one request after another; for a request without `tools`, pass `[]`. Finishing or resetting the rewriter
+/// restores its own tools. `tools` is not used after the call; it must not be memory of the rewriter.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that
-/// cannot be read (the message says where), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that cannot be
+/// read (the message has the place of the fault), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
 ///
 /// Memory: if it runs out while `tools` is read, the process ends.
@@ -408,36 +349,27 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
     len: size_t,
     start: *mut aside_start,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes.
-    let tail = match unsafe { bytes(tail, len, "tail") } {
-        Ok(tail) => tail,
-        Err(status) => return status,
-    };
-    let body = |stream: &mut Stream| match stream.rewriter.start_from_prompt(tail) {
-        Ok(begins) => {
-            // SAFETY: NULL, or the caller promises that it may be written.
-            unsafe { write_start(begins, start) };
-            ASIDE_OK
-        }
-        Err(error) => failed(error),
-    };
-    // SAFETY: a rewriter that is NULL or valid, as the caller promises.
-    unsafe { enter(rewriter, is_ready, body) }
+    // SAFETY: the caller promises `len` bytes, a rewriter that is NULL or valid, and a start that is NULL or may be written.
+    unsafe {
+        start_from_prompt(tail, len, start, |tail, write| {
+            enter(rewriter, is_ready, |stream| write(stream.rewriter.start_from_prompt(tail)))
+        })
+    }
 }
 
-/// Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes the bytes to send on:
-/// all events or lines that are whole, perhaps none. `buf` may be NULL if `len` is 0, and is not used after the call; it
-/// must not be memory of the rewriter.
+/// Feeds the next `len` bytes, cut anywhere: one call for each read from the network. `*out` becomes the bytes to forward: all
+/// events or lines that are whole, which may be none. `buf` may be NULL if `len` is 0, and is not used after the call; it must not
+/// be memory of the rewriter.
 ///
 /// `*out` is memory of the rewriter, valid until the next call with it. It is written on success only.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
-/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read are sent on
-/// unchanged; that is not an error.
+/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read are forwarded unchanged; that
+/// is not an error.
 ///
-/// Memory: it grows with the largest event, up to a small multiple of `options.max_event`, and by at most 1 MiB for chunks that
-/// one event becomes; by the bytes that are held back of each of at most 128 choices, up to twice `aside_dialect_max_hold()`.
-/// The output may be 150 times as long as the input, if each event has many choices and a long `id`.
+/// Memory: it grows with the largest event, up to a small multiple of `options.max_event`; by at most 1 MiB for the chunks that are
+/// made from one event; and by the held bytes of each of at most 128 choices, up to twice `aside_dialect_max_hold()`. The output
+/// may be 150 times as long as the input, if each event has many choices and a long `id`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_feed(
     rewriter: *mut aside_rewriter,
@@ -471,7 +403,7 @@ pub unsafe extern "C" fn aside_rewriter_finish(rewriter: *mut aside_rewriter, ou
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> aside_status {
-    // SAFETY: the caller promises a rewriter that is NULL or valid, and only calls that have entered use the stream.
+    // SAFETY: the caller promises a rewriter that is NULL or valid, and only calls inside the guard use the stream.
     unsafe {
         let Some(handle) = rewriter.as_ref() else { return fail_no_handle("rewriter") };
         handle.guard.renew(|stream| {
@@ -482,7 +414,7 @@ pub unsafe extern "C" fn aside_rewriter_reset(rewriter: *mut aside_rewriter) -> 
 }
 
 /// Fills `*stats` with the rewriter's counts since it was made or last reset, and with the number of bytes that it holds now.
-/// Set `stats->size` to `sizeof(aside_rewriter_stats)` before. It works after `ASIDE_ERROR_MEMORY` too.
+/// Set `stats->size` to `sizeof(aside_rewriter_stats)` before the call. This works after `ASIDE_ERROR_MEMORY` too.
 ///
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 ///
@@ -506,7 +438,7 @@ pub unsafe extern "C" fn aside_rewriter_get_stats(
     }
 }
 
-/// Returns the counts as C has them, in a struct of that size.
+/// Returns the counts as C's struct, with this size.
 fn record(stats: &Stats, size: usize) -> aside_rewriter_stats {
     aside_rewriter_stats {
         size,

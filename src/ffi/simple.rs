@@ -1,5 +1,4 @@
-//! The functions for a whole text at once: most hosts need only these, so none of them requires a handle other than the
-//! dialect.
+//! The functions for whole texts: most hosts need only these, so none of them requires a handle other than the dialect.
 
 use libc::{c_char, size_t};
 
@@ -41,7 +40,7 @@ pub struct aside_join_call {
     pub name: aside_bytes,
     /// The arguments: a JSON object.
     pub arguments: aside_bytes,
-    /// The call's id, which is written where the dialect has a place for one. `at` is NULL: none.
+    /// The call's id, which is written if the dialect has a place for one. `at` is NULL: no id.
     pub id: aside_bytes,
 }
 
@@ -51,7 +50,7 @@ pub struct aside_join_call {
 pub struct aside_join_options {
     /// `sizeof(aside_join_options)` of the caller's header.
     pub size: size_t,
-    /// The thinking; any bytes are allowed. Without thinking no block for it is written, unless the text starts inside one.
+    /// The thinking; any bytes are allowed. Without thinking, no thinking block is written, unless the text starts inside one.
     pub thinking: aside_bytes,
     /// The content; any bytes are allowed.
     pub content: aside_bytes,
@@ -66,8 +65,8 @@ pub struct aside_join_options {
     /// is written.
     pub start: aside_start,
     /// The treatment of a part that contains a marker: `ASIDE_MARKERS_REFUSE` or
-    /// `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, as `aside_escape()` does; where that is not enough,
-    /// U+200B is put before and after the part, and thinking in a code fence gets its lines of fences broken and a line end.
+    /// `ASIDE_MARKERS_ESCAPE`. Escaping changes a part only where it must, like `aside_escape()`. If that is not enough, U+200B is
+    /// put before and after the part; in thinking in a code fence, lines that look like fences are broken, and a line end is added.
     /// The text then splits back into the escaped parts.
     pub markers: aside_markers,
 }
@@ -85,9 +84,9 @@ const _: () = {
 };
 
 /// Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text
-/// splits back into the same bytes. A scanner with `options.calls` reads the calls back as they are; types are not in the
-/// text of all dialects, so a call writer that has the tools makes the same arguments. Calls are never escaped: where a
-/// value holds the text that ends it, no text means the call.
+/// splits back into the same bytes. A scanner with `options.calls` reads the same calls back. Not every dialect writes the types of
+/// values, so an answer needs the tools to make the same arguments. Calls are never escaped: if a value contains the text that
+/// ends it, the call cannot be written.
 ///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
 /// `aside_last_status()` is then `ASIDE_ERROR_JOIN` with a message that names the part and the byte, or the call and its part
@@ -101,8 +100,8 @@ pub unsafe extern "C" fn aside_join(
     options: *const aside_join_options,
     out_len: *mut size_t,
 ) -> *mut c_char {
-    // SAFETY: the caller promises a dialect that is NULL or valid, options as large as they say with texts and calls that
-    // are there, and a length that may be written.
+    // SAFETY: the caller promises a dialect that is NULL or valid, options as large as their size says, with valid texts and calls,
+    // and a length that may be written.
     unsafe {
         make(dialect, out_len, |dialect| {
             let given = read_sized(options, "options")?;
@@ -121,11 +120,11 @@ pub unsafe extern "C" fn aside_join(
 
 /// Returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt: U+200B (zero width
 /// space, 3 bytes) follows the first character of each marker, turn markers included, and the text looks the same. A marker
-/// that counts only at the first byte of a stream has U+200B before it, if the text begins with that marker. A text that was
-/// escaped is not changed again. `text` has `len` bytes; any bytes are allowed.
+/// that counts only at the first byte of a stream has U+200B before it, if the text begins with that marker. Escaping a text again
+/// does not change it. `text` has `len` bytes; any bytes are allowed.
 ///
-/// Escape a text as a whole: a marker whose halves are in two texts is found in neither. The host must remove special tokens
-/// that the dialect does not name.
+/// Escape a text as a whole: a marker that is split over two texts is not found. The host must remove special tokens that the
+/// dialect does not name.
 ///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
 /// `aside_last_status()` is then `ASIDE_ERROR_JOIN` if the dialect has a marker that nothing can break (a single
@@ -156,7 +155,7 @@ unsafe fn make(
     out_len: *mut size_t,
     body: impl FnOnce(&Dialect) -> Result<Vec<u8>, aside_status>,
 ) -> *mut c_char {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     unsafe {
         return_text(out_len, || match dialect.as_ref() {
             Some(dialect) => body(&dialect.dialect),
@@ -168,8 +167,7 @@ unsafe fn make(
 /// Returns the caller's calls.
 ///
 /// # Safety
-/// If `calls` is not NULL, it leads to `call_count` calls of `call_size` bytes, whose texts are as long as they say, and
-/// nobody changes them during `'a`.
+/// If `calls` is not NULL, it points to `call_count` calls of `call_size` bytes with valid texts, which do not change during `'a`.
 unsafe fn calls<'a>(options: &aside_join_options) -> Result<Vec<JoinCall<'a>>, aside_status> {
     let aside_join_options { calls, call_count: count, call_size, .. } = *options;
     if count == 0 {
@@ -189,7 +187,7 @@ unsafe fn calls<'a>(options: &aside_join_options) -> Result<Vec<JoinCall<'a>>, a
     read.try_reserve_exact(count).map_err(|_| fail(ASIDE_ERROR_MEMORY))?;
     for index in 0..count {
         let text = |text: aside_bytes, what| {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller meets this function's conditions.
             let text = unsafe { bytes(text.at, text.len, what) }?;
             let not_utf8 = |_| fail_with(ASIDE_ERROR_OPTION, format_args!("calls[{index}].{what}: not UTF-8"));
             std::str::from_utf8(text).map_err(not_utf8)

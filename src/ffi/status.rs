@@ -1,6 +1,6 @@
 //! Failures for C: a function returns the status, and the message stays in this thread for `aside_last_error`. Reporting a
-//! failure must never allocate, because memory may have run out. A failure that requests can cause must not be expensive
-//! either: the message for an unknown model is written only when it is asked for.
+//! failure must never allocate, because memory may have run out. A failure that requests can cause must not be expensive either, so
+//! the message for an unknown model is written only when it is read.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -19,8 +19,8 @@ use crate::{Error, UnknownModel};
 struct LastError {
     status: aside_status,
     said: Said,
-    /// Whether the failed function should have returned a handle. If the caller then passes NULL as the handle, that failure
-    /// says nothing new.
+    /// Whether the failed function should have returned a handle. If the caller then passes NULL as the handle, that second failure
+    /// has no new information.
     is_of_handle: bool,
 }
 
@@ -36,7 +36,7 @@ enum Said {
 // A destructor would have to be registered in each thread, which allocates.
 const _: () = assert!(!std::mem::needs_drop::<LastError>());
 
-/// The most bytes of a message with its NUL. A longer message is cut and ends in `…`.
+/// The maximum number of bytes of a message with its NUL. A longer message is cut and ends in `…`.
 const MOST: usize = 2048;
 
 thread_local! {
@@ -74,7 +74,7 @@ impl Write for Message<'_> {
     }
 }
 
-/// A writer that leaves out NULs: a name that was not found may contain a NUL, which would end the message.
+/// A writer that leaves out NULs, because a name that was not found may contain a NUL, which would end the message.
 struct WithoutNul<W>(W);
 
 impl<W: Write> Write for WithoutNul<W> {
@@ -133,7 +133,7 @@ pub(super) fn fail_with(status: aside_status, message: impl Display) -> aside_st
     failed_and_said(status, Said::Written)
 }
 
-/// Fails because no dialect is known for a model. The message is written only when it is asked for: most hosts then use another
+/// Fails because no dialect is known for a model. The message is written only when it is read: most hosts then use a different
 /// dialect, and never read the message.
 #[cold]
 pub(super) fn fail_unknown_model(error: UnknownModel) -> aside_status {
@@ -143,7 +143,7 @@ pub(super) fn fail_unknown_model(error: UnknownModel) -> aside_status {
 fn write_message(message: impl Display) {
     ROOM.with_borrow_mut(|room| {
         let mut written = Message { room, len: 0 };
-        // Writing fails where the message is cut.
+        // Writing returns an error if the message is cut, which is ignored.
         _ = write!(WithoutNul(&mut written), "{message}");
         written.room[written.len] = 0;
     });
@@ -204,8 +204,8 @@ pub(super) fn guard_handle<T>(body: impl FnOnce() -> *mut T) -> *mut T {
     handle
 }
 
-/// Notes whether a function that makes a handle has made one. After a failure for lack of memory it notes nothing, because that
-/// says nothing about the handle.
+/// Notes whether a function that makes a handle has made one. After a failure for lack of memory it notes nothing, because such a
+/// failure does not concern the handle's arguments.
 pub(super) fn made_handle(made: bool) {
     LAST.with_borrow_mut(|last| last.is_of_handle = !made && last.status != ASIDE_ERROR_MEMORY);
 }
@@ -214,10 +214,10 @@ pub(super) fn made_handle(made: bool) {
 /// has failed. It has at most 2,047 bytes: a longer one is cut and ends in `…`. Success does not change it. Valid until
 /// the next failure in this thread.
 ///
-/// If a function fails because a handle is NULL, and the failure before it is the reason why there is no handle (a
-/// misspelled dialect, say), the message of that failure stays. The status becomes `ASIDE_ERROR_NULL`.
+/// If a function fails because a handle is NULL, and the failure before it is the reason why there is no handle (such as a
+/// misspelled dialect), the message of that failure stays. The status becomes `ASIDE_ERROR_NULL`.
 ///
-/// Memory: no message allocates any.
+/// Memory: no message needs an allocation.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_last_error() -> *const c_char {
     guard(|_| message(), message)
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn aside_last_status() -> aside_status {
     LAST.with_borrow(|last| last.status)
 }
 
-/// Returns the general sentence of a status, for any number: with a NUL at its end, never NULL, never freed.
+/// Returns the general sentence of a status, for any number: with a NUL at its end, never NULL, valid as long as the library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_status_text(status: aside_status) -> *const c_char {
     sentence(status).as_ptr()

@@ -1,4 +1,4 @@
-//! The texts of a dialect around a tool call, for C. The texts are made when they are first asked for, and belong to the dialect.
+//! The texts of a dialect around a tool call, for C. The texts are made at the first request for them, and belong to the dialect.
 
 use libc::size_t;
 
@@ -12,7 +12,7 @@ use crate::{Error, ToolTrigger};
 
 /// The texts around one call of a tool, from `aside_dialect_tool_trigger()`: `begin`, the tool's name, `after_name`, the arguments,
 /// `end`. Set `size` before the call; later versions may add fields at the end. The texts belong to the dialect and are valid as
-/// long as that is.
+/// long as the dialect.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_tool_trigger {
@@ -55,10 +55,10 @@ const _: () = {
     assert!(aside_tool_trigger::FIRST == 160);
 };
 
-/// Fills `*trigger` with the texts that the model writes around a tool call, by the table of calls with this number in the
-/// dialect's file, from 0; the first is the model's usual form. A server that makes a model write its calls by a grammar builds
-/// the grammar from these texts and the tools' schemas. Tables of calls that nothing opens do not count. Where a form needs an
-/// id, the id is 0.
+/// Fills `*trigger` with the texts that the model writes around a tool call, according to the table of calls with this number in
+/// the dialect's file, from 0; the first is the model's usual form. A server that makes a model write its calls by a grammar builds
+/// the grammar from these texts and the tools' schemas. Tables of calls without an opener do not count. If a form needs an id, the
+/// id is 0.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.

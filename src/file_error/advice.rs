@@ -1,18 +1,18 @@
-//! Advice on faults in a TOML file: the messages of serde and of the TOML library, reworded for the author of the file. No key
-//! of any file is named here: the file's own reader is asked which keys a table has.
+//! Advice on faults in a TOML file: the messages of serde and of the TOML library, reworded for the author of the file. No key of
+//! any file is named here: the reader of the file's own type reports the keys of a table.
 //!
-//! Neither library says in its types what is wrong, so their English is parsed. Each phrase that is parsed has a test below,
-//! which fails if a version of theirs words it differently; the advice would then be lost, and their message shown.
+//! Neither library's error types describe the fault, so their English messages are parsed. Each parsed phrase has a test below,
+//! which fails if a version of a library words it differently: the advice would then be missing, and the library's message shown.
 
 use serde::de::DeserializeOwned;
 
 use super::{Location, cut, quoted, values};
 use crate::distance::nearest;
 
-/// A value that is longer is not shown again in its right form.
+/// The longest value that is repeated in its correct form.
 const LONGEST_VALUE: usize = 60;
 
-/// Returns a better message than `said` for the fault in this place; `value`: the file's text there.
+/// Returns a better message than `said` for the fault at this place; `value` is the file's text there.
 pub fn of<T: DeserializeOwned>(place: &Location<'_>, value: &str, said: &str) -> Option<String> {
     if let Some((key, known)) = unknown("unknown field", said) {
         return Some(unknown_key::<T>(place, key, &known));
@@ -39,18 +39,18 @@ pub fn of<T: DeserializeOwned>(place: &Location<'_>, value: &str, said: &str) ->
     wrong_type(place, value, found, expected)
 }
 
-/// Returns the key that is missing, if that is the fault.
+/// Returns the missing key, if the fault is a missing key.
 pub fn missing(said: &str) -> Option<String> {
     Some(said.strip_prefix("missing field `")?.strip_suffix('`')?.to_owned())
 }
 
-/// Returns the keys that a table may have, or those of the file itself if the path is empty.
+/// Returns the keys that a table may have, or the file's top-level keys if the path is empty.
 pub fn keys<T: DeserializeOwned>(path: &str) -> Vec<String> {
     table::<T>(path).map_or(Vec::new(), |(_, keys)| keys)
 }
 
-/// Returns how the header of a table is written, `[a]` or `[[a]]`, and the keys that it may have. Its reader is asked with a
-/// key that no table has.
+/// Returns the form of a table's header, `[a]` or `[[a]]`, and the keys that the table may have. To find out, its reader gets a key
+/// that no table has.
 fn table<T: DeserializeOwned>(path: &str) -> Option<(String, Vec<String>)> {
     let forms = |path: &str| vec![format!("[{path}]"), format!("[[{path}]]")];
     let parents = path.rsplit_once('.').map_or(vec![String::new()], |(parent, _)| forms(parent));
@@ -64,7 +64,7 @@ fn table<T: DeserializeOwned>(path: &str) -> Option<(String, Vec<String>)> {
     })
 }
 
-/// Returns whether this key of the whole file may be a list of strings, whatever else it may be.
+/// Returns whether this top-level key may be a list of strings, perhaps among other types.
 fn takes_strings<T: DeserializeOwned>(key: &str) -> bool {
     values::read::<T>(&format!("{key} = ['']")).err().is_none_or(|error| !error.message.starts_with("invalid type"))
 }
@@ -81,7 +81,7 @@ fn unknown_key<T: DeserializeOwned>(place: &Location<'_>, key: &str, known: &[St
     let shown = quoted(key);
     let is_named = |keys: &[String]| keys.iter().any(|known| known == key);
     let is_of_file = known == top;
-    // It names a table that is a part of another: `[route]`.
+    // The header names a table that is a part of another table: `[route]`.
     let is_header = is_header(place.row);
     let mut homes = Vec::new();
     for parent in &top {
@@ -98,7 +98,7 @@ fn unknown_key<T: DeserializeOwned>(place: &Location<'_>, key: &str, known: &[St
             None => format!("put {shown} above the first {}: it is a key of the whole file", first_header(place)),
         };
     }
-    // An inline table's keys have no other place.
+    // The keys of an inline table cannot be moved to another place.
     let is_inline = known != keys::<T>(place.table);
     if !homes.is_empty() && !is_inline {
         return format!("{shown} is not a key here: put it below {}", homes.join(" or "));
@@ -109,7 +109,7 @@ fn unknown_key<T: DeserializeOwned>(place: &Location<'_>, key: &str, known: &[St
     format!("unknown {what} {shown}: {near}known here: {}", listed(known, "and"))
 }
 
-/// Returns the message for two keys or tables of one name.
+/// Returns the message for two keys or tables of the same name.
 fn twice<T: DeserializeOwned>(place: &Location<'_>) -> String {
     if !is_header(place.row) {
         return format!("the key {} is there twice", quoted(place.key));
@@ -160,7 +160,7 @@ fn wrong_type(place: &Location<'_>, value: &str, found: &str, expected: &str) ->
     Some(format!("{of}{what}, not {found}{instead}"))
 }
 
-/// Returns whether this is all the text after the row's `=`.
+/// Returns whether this is the whole text after the row's `=`.
 fn is_whole(row: &str, value: &str) -> bool {
     row.split_once('=').is_some_and(|(_, given)| given.trim() == value)
 }
@@ -178,7 +178,7 @@ fn first_header(place: &Location<'_>) -> String {
     cut(place.first_header, LONGEST_VALUE).into_owned()
 }
 
-/// Returns a list in words: `a`, `b` and `c`.
+/// Returns a list as an enumeration in words: `a`, `b` and `c`.
 fn listed(names: &[String], word: &str) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
@@ -227,7 +227,7 @@ mod tests {
 
     type Of<T> = BTreeMap<String, T>;
 
-    /// Checks that the libraries say `phrase` of a file, and which advice is given.
+    /// Checks that the libraries report `phrase` for a file, and the advice for it.
     fn says<T: DeserializeOwned>(file: &str, phrase: &str, advice: &str) {
         let Err(error) = values::read::<T>(file) else { panic!("this is read: {file}") };
         assert_eq!(error.message, phrase, "a library words this differently now: advice.rs must parse that");

@@ -1,6 +1,6 @@
 //! Reads a file's values into types that derive `Deserialize`, from the tree that the TOML library parses. The library has a reader
-//! too, which takes dates, numbers of 128 bits and owned texts for every key. It is compiled anew for each type: with it the shared
-//! library was larger by 530 kB. Here the reader of a key takes the one kind of value that the key can have, and refuses all others.
+//! too, but that accepts dates, numbers of 128 bits and owned texts for every key, and is compiled again for each type: it made the
+//! shared library 530 kB larger. Here, the reader of a key accepts only the kind of value that the key can have.
 
 use std::{marker::PhantomData, ops::Range};
 
@@ -25,7 +25,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     Value(&Spanned::new(span, DeValue::Table(root.into_inner()))).read(PhantomData)
 }
 
-/// An error in a file, with the bytes that it is about.
+/// An error in a file, with the range of the faulty bytes.
 #[derive(Debug)]
 pub struct Error {
     pub message: String,
@@ -49,7 +49,7 @@ impl Error {
         Error::invalid_type(found, expected)
     }
 
-    /// Says where the error is, unless a value inside has said it.
+    /// Sets the place of the error, unless an inner value has already set it.
     fn within(mut self, span: Range<usize>) -> Error {
         self.span.get_or_insert(span);
         self
@@ -118,7 +118,7 @@ impl<'a> IntoDeserializer<'a, Error> for Value<'a> {
 impl<'de> Deserializer<'de> for Value<'de> {
     type Error = Error;
 
-    /// Reads what may be of several types.
+    /// Reads a value that may have one of several types.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.0.get_ref() {
             DeValue::Array(_) => self.deserialize_seq(visitor),
@@ -184,7 +184,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
         }
     }
 
-    // A tuple's reader takes as many elements as it needs, and would leave the others unread.
+    // A tuple's reader reads only as many elements as it needs, and would ignore further ones.
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Error> {
         match self.0.get_ref() {
             DeValue::Array(list) if list.len() > len => Err(Error::invalid_length(list.len(), &visitor)),
@@ -266,7 +266,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
         visitor.visit_borrowed_str(self.0.get_ref())
     }
 
-    // The only struct that a key is read into is `Spanned`.
+    // The only struct into which a key is read is `Spanned`.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,

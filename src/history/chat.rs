@@ -37,7 +37,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
                 report.refused += 1;
             }
             report.changed += u64::from(edits.len() > before);
-            // Thinking that cannot be read is only a problem if it is to be moved.
+            // Unreadable thinking is only a problem if it must be moved.
             let is_moved = !matches!(options.name, Name::AsIs | Name::ReasoningDetails);
             report.unread += u64::from(message.is_unread && message.is_kept && is_moved);
         }
@@ -50,7 +50,7 @@ struct Message<'a> {
     object: &'a Object<'a>,
     /// Whether the thinking stays in the request.
     is_kept: bool,
-    /// The members under `NAMES` that are strings or `null`.
+    /// The members with names in `NAMES` that are strings or `null`.
     strings: [Option<usize>; 3],
     /// The position of `reasoning_details`, if they can be read, and their text.
     details: Option<(usize, Vec<u8>)>,
@@ -149,7 +149,7 @@ impl<'a> Message<'a> {
         Ok(true)
     }
 
-    /// Returns whether a member has thinking. If the thinking stays, members that cannot be read do not count.
+    /// Returns whether a member has thinking. If the thinking stays, unreadable members do not count.
     fn is_place(&self, at: usize) -> bool {
         let is_read = self.strings.contains(&Some(at)) || self.details.as_ref().is_some_and(|(place, _)| *place == at);
         let is_at = |name: &str| self.object.find(name) == Some(at);
@@ -239,7 +239,7 @@ impl<'a> Message<'a> {
         edits.put(self.object.members[at].key.clone(), &[b"\"", NAMES[wanted].as_bytes(), b"\""])
     }
 
-    /// Inserts a member after the last member that stays. At least the role stays.
+    /// Inserts a member after the last remaining member; at least the role remains.
     fn insert(&self, name: &str, value: [&[u8]; 3], edits: &mut Edits) -> Result<(), OutOfMemory> {
         let members = &self.object.members;
         let end = (0..members.len()).rfind(|&at| !self.is_place(at)).map(|at| members[at].value.span.end);

@@ -1,4 +1,4 @@
-//! Recognises blocks and items that a rewriter made, by labels. A label proves nothing: anybody can write it, so no decision
+//! Recognises blocks and items that a rewriter made, by labels. A label proves nothing, because anybody can write it: no decision
 //! about trust may depend on it.
 
 use super::json::Object;

@@ -65,7 +65,7 @@ fn turn_off(body: &Object<'_>, edits: &mut Edits) -> Result<bool, Fault> {
 /// The outcome for a message, in addition to its edits.
 #[derive(Default)]
 struct Change {
-    /// Whether nothing is left of the message.
+    /// Whether the message is empty after the changes.
     is_removed: bool,
     /// Whether the message began with thinking, and no longer does.
     loses_first: bool,
@@ -73,7 +73,7 @@ struct Change {
 
 struct Message<'a> {
     is_assistant: bool,
-    /// Whether the message has anything other than results of tools.
+    /// Whether the message has content other than results of tools.
     is_user: bool,
     content: Option<Value<'a>>,
     /// The blocks of the content, if it is a list.

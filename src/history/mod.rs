@@ -1,9 +1,9 @@
 //! Rewrites the thinking in the history of a request, so that it is under the name that the server reads.
 //!
-//! A model that thinks between its tool calls needs that thinking again in the next request. Clients send it back under the
-//! name under which they got it. A server may read another name, ignore this one, or refuse the request. [`rewrite`] returns
-//! the body of a request with the thinking of earlier turns where the server reads it. Everything else stays unchanged, byte
-//! for byte.
+//! A model that thinks between its tool calls needs that thinking again in the next request. Clients send it back under the name
+//! under which they received it. A server may read the thinking only under a different name, ignore it, or refuse the request.
+//! [`rewrite`] returns the body of a request with the thinking of earlier turns where the server reads it. Everything else stays
+//! unchanged, byte for byte.
 //!
 //! ```
 //! use aside::history::{Format, Name, Options, rewrite};
@@ -69,7 +69,7 @@ impl From<OutOfMemory> for RewriteError {
 /// Rewriting a rewritten body changes nothing. With [`Turns::All`], a message is rewritten in the same way in every later
 /// request, so that the server finds the prompt in its cache.
 ///
-/// The new body may have another length: the host must set `Content-Length` again, and any digest or signature of the body.
+/// The new body may have a different length: the host must set `Content-Length` again, and any digest or signature of the body.
 ///
 /// # Errors
 ///

@@ -89,8 +89,8 @@ pub enum Turns {
     None = 2,
 }
 
-/// The change to an assistant message without thinking: with none, with `null` or empty thinking, or with thinking that is
-/// removed because of its turn.
+/// The change to an assistant message without thinking: the thinking is missing, `null` or empty, or is removed because of its
+/// turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -106,8 +106,8 @@ pub enum Missing {
     Remove = 2,
 }
 
-/// The treatment of blocks and items that the server did not make, but a [`Rewriter`](crate::sse::Rewriter), or a similar
-/// program, in an earlier answer.
+/// The treatment of blocks and items in an earlier answer that a [`Rewriter`](crate::sse::Rewriter) or a similar program made, and
+/// not the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -116,9 +116,9 @@ pub enum Made {
     /// The blocks and items stay unchanged.
     #[default]
     Keep = 0,
-    /// They are removed, for servers that check them. In Messages, these are thinking blocks whose signature is missing, empty,
-    /// or begins with `aside:1:`. If the last assistant message of a loop of tool calls thereby loses thinking at its
-    /// beginning, and the request has `"thinking": {"type": "enabled"}`, that becomes `{"type":"disabled"}`, because the server
+    /// The blocks and items are removed, for servers that check them. In Messages, these are thinking blocks whose signature is
+    /// missing, empty, or begins with `aside:1:`. If the last assistant message of a loop of tool calls thereby loses thinking at
+    /// its beginning, and the request has `"thinking": {"type": "enabled"}`, that becomes `{"type":"disabled"}`, because the server
     /// would refuse the request. In Responses, the items stay but lose their `id`, and references to them are removed.
     Remove = 1,
 }
@@ -146,9 +146,9 @@ pub struct Options {
     pub turns: Turns,
     /// The change to an assistant message without thinking.
     pub missing: Missing,
-    /// The treatment of blocks and items that the server did not make.
+    /// The treatment of blocks and items that a rewriter made and the server did not.
     pub made: Made,
-    /// The most bytes of a body that is read.
+    /// The length of the longest body that is read, in bytes.
     pub max_body: Option<usize>,
 }
 
@@ -183,12 +183,13 @@ impl Options {
         Options { missing, ..self }
     }
 
-    /// Sets the treatment of blocks and items that the server did not make.
+    /// Sets the treatment of blocks and items that a rewriter made and the server did not.
     pub fn made(self, made: Made) -> Options {
         Options { made, ..self }
     }
 
-    /// Sets the most bytes of a body that is read; longer bodies are returned unchanged. With `None`, [`Options::MAX_BODY`].
+    /// Sets the length of the longest body that is read, in bytes; longer bodies are returned unchanged. `None` means
+    /// [`Options::MAX_BODY`].
     pub fn max_body(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_body: bytes.into(), ..self }
     }

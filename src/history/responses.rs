@@ -17,7 +17,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
     }
     let Some(input) = body.get("input") else { return Err(Fault::Outcome(Outcome::NotRequest)) };
     let Some(values) = input.list()? else {
-        // An input that is a text has no history.
+        // A request whose input is a text has no history.
         return input.string().map(|_| ()).ok_or(Fault::Outcome(Outcome::NotRequest));
     };
     let mut items = Vec::new();

@@ -68,7 +68,7 @@ impl Server {
         SERVERS.get(index).map(|entry| entry.c_name)
     }
 
-    /// Reads a server file. Its `[[example]]`s are checked for their form, but not run.
+    /// Reads a server file. The form of its `[[example]]`s is checked, but they are not run.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ struct File {
     examples: Vec<Example>,
 }
 
-/// The thinking that the server reads in requests of one format.
+/// Describes the thinking that the server reads in requests of one format.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 struct Requests {

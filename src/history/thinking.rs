@@ -6,7 +6,7 @@ use crate::json::{Span, escape};
 use crate::memory::{OutOfMemory, append_all, push};
 use crate::{Channel, Dialect, JoinError, JoinOptions, Start};
 
-/// The turns that keep their thinking, by the last message of the user.
+/// The turns that keep their thinking, which depend on the user's last message.
 #[derive(Clone, Copy)]
 pub struct Kept {
     turns: Turns,
@@ -48,7 +48,7 @@ pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8]) -> Result<Option
     }
 }
 
-/// Adds the inside of one string to that of another, with a blank line between them.
+/// Appends the inside of one string to the inside of another, with a blank line between them.
 pub fn add_text(text: &mut Vec<u8>, more: &[u8]) -> Result<(), OutOfMemory> {
     let between: &[u8] = if text.is_empty() || more.is_empty() { b"" } else { b"\\n\\n" };
     append_all(text, &[between, more])

@@ -140,7 +140,7 @@ struct Writer<'a> {
     arguments: Range<usize>,
     block: &'a CallBlock,
     table: &'a CallTable,
-    /// The text that is written after a call of the table.
+    /// The text after a call of the table.
     after_call: &'a [u8],
 }
 
@@ -149,7 +149,7 @@ impl Writer<'_> {
         let (block, table) = (self.block, self.table);
         let is_list = matches!(&table.body, BodyRule::Literal(rule) if rule.is_list);
         let is_bare = table.begin.is_empty() && matches!(table.body, BodyRule::Object(_) | BodyRule::Literal(_));
-        // Each call gets a separate region, unless the calls are separated otherwise, or the region has no closer.
+        // Each call gets a separate region, unless something else separates the calls, or the region has no closer.
         let is_shared = block.name.is_none() && (is_list || !table.end.is_empty() || block.close.is_empty());
         let is_bracketed = is_list || is_bare && is_shared && calls.len() > 1 && !block.open.ends_with(b"[");
         let opens_call = !table.begin.is_empty() && block.open.ends_with(&table.begin);
@@ -187,7 +187,7 @@ impl Writer<'_> {
         Ok(self.text.mark(&open[*at..])?)
     }
 
-    /// Writes a prefix that reading removes, if the name would not be read verbatim without it.
+    /// Writes a prefix that reading removes again, if the name would not be read verbatim without the prefix.
     fn prefix(&mut self, name: &str) -> Result<(), JoinError> {
         let head = &self.table.head;
         let is_needed = head.needs_prefix || head.prefixes.iter().any(|prefix| name.as_bytes().starts_with(prefix));

@@ -20,8 +20,8 @@ pub enum JoinError {
     Marker {
         /// The part: `Thinking` or `Content`.
         part: Channel,
-        /// The index in the part of the first byte that would be read as something else, such as a marker or framing. It is
-        /// the part's length if the marker after the part would not be read as one.
+        /// The index in the part of the first byte that would be read as something else, such as a marker or framing. If the marker
+        /// after the part would not be read as a marker, it is the part's length.
         offset: usize,
     },
     /// A call would not be read back unchanged.

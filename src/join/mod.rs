@@ -56,7 +56,7 @@ impl<'a> JoinOptions<'a> {
     /// opener (`bare`) are not written, because after other text they would be text.
     ///
     /// The scanner checks the calls too: names, ids, keys and values are read back unchanged. In some dialects strings and
-    /// numbers look alike; a [`CallWriter`](crate::call_writer::CallWriter) with the tools' schemas then restores the same
+    /// numbers look alike; an [`Answer`](crate::answer::Answer) with the tools' schemas then restores the same
     /// arguments. Calls are never escaped, and a value is refused if it contains the text of its closer and then more of a
     /// call.
     ///
@@ -109,7 +109,7 @@ impl<'a> JoinOptions<'a> {
     }
 }
 
-/// The treatment of a part that would not split back into itself.
+/// The treatment of a part that would not split back into the same text.
 ///
 /// ```
 /// use aside::{Dialect, JoinOptions, Markers};
@@ -131,15 +131,14 @@ pub enum Markers {
 
 impl Dialect {
     /// Returns the text that splits into this thinking and this content: one block of thinking with the markers and the framing
-    /// of the dialect, then the content. Without thinking there is no block, unless the text starts inside one. Both parts may
-    /// be any bytes.
+    /// of the dialect, then the content. Without thinking, there is no thinking block, unless the text starts inside one. Both
+    /// parts may be any bytes.
     ///
     /// Before the text is returned, the scanner itself checks it: with the start of the options, the text's thinking must be
-    /// `thinking` and its content `content`, byte for byte, and there must be nothing else. If that is not so,
-    /// [`JoinOptions::markers`] decides between an error and escaping. Only parts that need it are escaped, and then all
-    /// markers in them are broken as by [`escape`](Dialect::escape). If that is not enough, U+200B is put before and after each
-    /// part. In a dialect with fences, lines of fences are then broken too, and thinking in a fence gets a line end. Time is
-    /// linear.
+    /// `thinking` and its content `content`, byte for byte, and there must be nothing else. If they differ,
+    /// [`JoinOptions::markers`] decides between an error and escaping. Only parts that need it are escaped, and then all markers in
+    /// them are broken as by [`escape`](Dialect::escape). If that is not enough, U+200B is put before and after each part. In a
+    /// dialect with fences, lines of fences are then broken too, and thinking in a fence gets a line end. Time is linear.
     ///
     /// ```
     /// use aside::{Channel, Dialect, JoinError, JoinOptions, Markers};
@@ -172,9 +171,9 @@ impl Dialect {
 
     /// Breaks the dialect's markers in a text, so that a user's text can be put into a prompt. After the first character of
     /// each marker, including markers that begin a turn, U+200B (zero width space) is inserted: the text looks the same but is
-    /// not a marker. Before a marker that counts only at the first byte of a stream, it is inserted in front.
+    /// not a marker. For a marker that counts only at the first byte of a stream, it is inserted before the marker.
     ///
-    /// Nothing else changes, and an escaped text is not changed again. The text may be any bytes; time is linear. The host must
+    /// Nothing else changes, and escaping a text again does not change it. The text may be any bytes; time is linear. The host must
     /// remove special tokens that the dialect does not name.
     ///
     /// Escape a text as a whole: a marker that is cut in two is not recognised in either half. Markers are recognised without
@@ -360,7 +359,7 @@ struct JoinedText {
     content: Range<usize>,
 }
 
-/// The first byte that is not read in the role in which it was written.
+/// The first byte that is read in a different role from the one in which it was written.
 struct Fault {
     part: Channel,
     offset: usize,
@@ -406,7 +405,7 @@ impl JoinedText {
         Ok(JoinedText { text, thinking: place, content })
     }
 
-    /// Reads the text as a host would, and returns the first fault. The fault is not in the calls, which were checked before.
+    /// Reads the text as a host would, and returns the first fault. The fault is not in the calls, which have already been checked.
     fn fault(&self, scanner: &mut Scanner) -> Result<Option<Fault>, JoinError> {
         let Some(at) = self.text.misread(scanner)? else { return Ok(None) };
         let is_thinking = at < self.content.start || self.content.is_empty() && !self.thinking.is_empty();

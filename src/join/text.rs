@@ -58,7 +58,7 @@ impl Text {
         Ok(range)
     }
 
-    /// Writes another text after this one.
+    /// Appends another text.
     pub fn append(&mut self, other: &Text) -> memory::Result<()> {
         let from = self.bytes.len();
         append(&mut self.bytes, &other.bytes)?;
@@ -75,7 +75,8 @@ impl Text {
         Ok(())
     }
 
-    /// Reads the text as a host would, and returns the first byte that is not read in the role in which it was written.
+    /// Reads the text as a host would, and returns the first byte that is read in a different role from the one in which it was
+    /// written.
     pub fn misread(&self, scanner: &mut Scanner) -> Result<Option<usize>, Error> {
         let mut verifier = Verifier { text: self, part: 0, ended: 0, named: 0, wrong: None };
         scanner.feed(&self.bytes, |event| verifier.see(&event))?;
@@ -92,7 +93,7 @@ struct Verifier<'a> {
     text: &'a Text,
     /// The first part that has not been read whole, or that is empty.
     part: usize,
-    /// The numbers of calls that have ended as they should, and of header names that were reported.
+    /// The number of calls that have ended properly, and the number of header names that were reported.
     ended: usize,
     named: usize,
     wrong: Option<usize>,

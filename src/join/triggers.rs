@@ -1,5 +1,5 @@
-//! The texts of a dialect around a tool call, for servers that make a model write calls by a grammar. They are the same as in
-//! joining, so that one dialect file is used for the grammar and for reading the answer.
+//! The texts of a dialect around a tool call, for servers that make a model write calls by a grammar. Joining uses the same texts,
+//! so one dialect file serves both the grammar and the reading of the answer.
 
 use super::{
     JoinCall, JoinError,

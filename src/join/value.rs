@@ -56,7 +56,7 @@ fn string(json: &str, error: fn(CallFault) -> WriteError) -> Result<String, Writ
     String::from_utf8(text).map_err(|_| error(CallFault::Surrogate))
 }
 
-/// Writes a value for a place between markers: a string verbatim, anything else as JSON.
+/// Writes a value between markers: a string verbatim, anything else as JSON.
 pub fn tagged(json: &str, text: &mut Text) -> Result<(), WriteError> {
     match json.as_bytes()[0] {
         b'"' => text.part(Role::Value, string(json, WriteError::Value)?.as_bytes())?,
@@ -113,7 +113,7 @@ pub fn literal(rule: &LiteralRule, json: &str, text: &mut Text) -> Result<(), Wr
     Ok(())
 }
 
-/// Writes a value, perhaps of a list or an object in the argument, without noting a part. The argument's value begins at
+/// Writes a value, which may be inside a list or an object of the argument, without noting a part. The argument's value begins at
 /// `from`.
 fn literal_inside(raw: &[u8], json: &str, from: usize, text: &mut Text) -> Result<(), WriteError> {
     let is_raw = !raw.is_empty();

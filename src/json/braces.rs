@@ -1,6 +1,6 @@
-//! Where a JSON object ends whose bytes come in pieces, without reading it.
+//! Finds the end of a JSON object whose bytes arrive in pieces, without parsing it.
 
-/// Finds the end of a JSON object whose bytes come in pieces.
+/// Finds the end of a JSON object whose bytes arrive in pieces.
 #[derive(Clone, Copy)]
 pub struct Braces {
     depth: usize,

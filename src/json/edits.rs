@@ -5,7 +5,7 @@ use std::mem;
 use super::read::Span;
 use crate::memory::{self, append, append_all, push};
 
-/// The changes: a range each, and the stretch of `text` that is put there.
+/// The changes: for each, a range, and the stretch of `text` that replaces it.
 #[derive(Default)]
 pub struct Edits {
     pub list: Vec<(Span, Span)>,
@@ -23,7 +23,7 @@ impl Edits {
         self.list.len()
     }
 
-    /// Forgets the changes after the first ones.
+    /// Forgets all changes after the first `len`.
     pub fn truncate(&mut self, len: usize) {
         self.list.truncate(len);
     }
@@ -35,12 +35,12 @@ impl Edits {
         Ok(())
     }
 
-    /// Puts the joined parts in the place of a range, which may be empty.
+    /// Replaces a range, which may be empty, by the joined parts.
     pub fn put(&mut self, at: Span, parts: &[&[u8]]) -> memory::Result<()> {
         self.replace(at, |out| append_all(out, parts))
     }
 
-    /// Removes some of the members of an object, or of the values of a list, with a comma each. `spans` are those of all.
+    /// Removes some members of an object, or values of a list, each with a comma. `spans` are the spans of all members or values.
     pub fn remove(&mut self, spans: &[Span], is_removed: impl Fn(usize) -> bool) -> memory::Result<()> {
         let mut at = 0;
         while at < spans.len() {
@@ -58,7 +58,7 @@ impl Edits {
         Ok(())
     }
 
-    /// Replaces the value that an edit has written by `empty`, and returns where the old value is in the text.
+    /// Replaces the value that an edit has written by `empty`, and returns the place of the old value in the text.
     pub fn take(&mut self, edit: usize, empty: &[u8]) -> memory::Result<Span> {
         let start = self.text.len();
         append(&mut self.text, empty)?;
@@ -73,7 +73,7 @@ impl Edits {
         place: impl Fn(&Span) -> Span,
         out: &mut Vec<u8>,
     ) -> memory::Result<()> {
-        // Most come in order. An insertion at the beginning of a changed range precedes it.
+        // Most changes are added in order. An insertion at the beginning of a changed range precedes that range.
         if !self.list.is_sorted_by_key(|(at, _)| (at.start, at.end)) {
             self.list.sort_unstable_by_key(|(at, text)| (at.start, at.end, text.start));
         }
@@ -82,7 +82,7 @@ impl Edits {
             let at = place(at);
             let is_inside = at.start <= at.end && at.end <= part.end;
             debug_assert!(is_inside && from <= at.start, "{at:?} of {part:?} after {from}");
-            // A change that was measured on another text is left out, and its range stays unchanged.
+            // A change that was measured on a different text is left out, and its range stays unchanged.
             let Some(before) = raw.get(from..at.start).filter(|_| is_inside) else { continue };
             append(out, before)?;
             append(out, &self.text[text.clone()])?;

@@ -1,6 +1,6 @@
 //! JSON, for event streams and for calls: the positions of values in a text (`read`), whether a text in pieces is JSON
-//! (`syntax`), the text of strings (`string`), and changes (`edits`). There is no tree of values here: most of a text passes
-//! unread.
+//! (`syntax`), the text of strings (`string`), and changes (`edits`). No tree of values is built, because most of a text need not
+//! be read.
 
 mod braces;
 mod edits;
@@ -20,8 +20,8 @@ pub use walk::{members, objects, values};
 
 use memchr::memchr2;
 
-/// Makes blanks of the line ends in JSON text, for places where a line end would end the record. They are between its values: a
-/// string has none.
+/// Replaces the line ends in JSON text by blanks, for places where a line end would end the record. Line ends occur only between
+/// values, because a string cannot contain them.
 pub fn join_lines(json: &mut [u8]) {
     let mut at = 0;
     while let Some(len) = memchr2(b'\r', b'\n', &json[at..]) {
@@ -30,7 +30,7 @@ pub fn join_lines(json: &mut [u8]) {
     }
 }
 
-/// Returns a number that is written in digits alone, as indexes are.
+/// Returns a number that is written only with digits, like an index.
 pub fn whole_number(digits: &[u8]) -> Option<u64> {
     let add = |number: u64, digit: &u8| {
         let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;

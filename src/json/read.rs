@@ -16,7 +16,7 @@ const DEPTH: u32 = u128::BITS;
 pub struct Reader<'a> {
     text: &'a [u8],
     at: usize,
-    /// It has failed because no more of the text is there.
+    /// Whether reading failed because the text ended.
     is_cut: bool,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         Reader { text, at: 0, is_cut: false }
     }
 
-    /// Reads from this place in the text on.
+    /// Returns a reader that begins at this place in the text.
     pub fn at(text: &'a [u8], at: usize) -> Reader<'a> {
         Reader { at, ..Reader::new(text) }
     }
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
         self.byte()
     }
 
-    /// Returns the byte that comes next, blank or not.
+    /// Returns the next byte, blank or not.
     fn byte(&mut self) -> Option<u8> {
         let byte = self.text.get(self.at);
         if byte.is_none() {
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         Some(byte)
     }
 
-    /// Reads `byte` if it comes next, and returns whether it does.
+    /// Reads `byte` if it is the next byte, and returns whether it was.
     fn takes(&mut self, byte: u8) -> bool {
         let next = self.peek() == Some(byte);
         self.at += usize::from(next);
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
         self.takes(byte).then_some(())
     }
 
-    /// Returns how far it has read. After a failure, this is about where the text stops being JSON.
+    /// Returns the position of the reader. After a failure, this is near the place where the text stops being JSON.
     pub fn offset(&self) -> usize {
         self.at
     }
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         self.is_cut
     }
 
-    /// Succeeds if nothing is left.
+    /// Succeeds if no text is left.
     pub fn end(&mut self) -> Option<()> {
         self.peek().is_none().then_some(())
     }
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
                 objects >>= 1;
                 depth -= 1;
             }
-            // A value has ended, and those around it may have ended with it.
+            // A value has ended, and the values around it may have ended too.
             loop {
                 if depth == 0 {
                     return Some(start..self.at);
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the rest of `true`, `false` or `null`, which opens nothing.
+    /// Reads the rest of `true`, `false` or `null`, which opens no bracket.
     fn word(&mut self, rest: &[u8]) -> Option<bool> {
         let left = &self.text[self.at..];
         if !left.starts_with(rest) {
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         Some(false)
     }
 
-    /// Reads the rest of a number, which opens nothing.
+    /// Reads the rest of a number, which opens no bracket.
     fn number(&mut self, first: u8) -> Option<bool> {
         match if first == b'-' { self.digit()? } else { first } {
             b'0' => {}
@@ -257,18 +257,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns whether this is one value and nothing else.
+/// Returns whether the text is exactly one value.
 pub fn is_json(text: &[u8]) -> bool {
     let mut reader = Reader::new(text);
     reader.value().is_some() && reader.end().is_some()
 }
 
-/// Returns whether this is one object and nothing else.
+/// Returns whether the text is exactly one object.
 pub fn is_object(text: &[u8]) -> bool {
     Reader::new(text).peek() == Some(b'{') && is_json(text)
 }
 
-/// Returns a key without its quotes and escapes. It is empty for a key longer than `room`, because none that is looked for is.
+/// Returns a key without its quotes and escapes. The result is empty for a key longer than `room`, because no wanted key is that
+/// long.
 pub fn name<'a>(text: &'a [u8], key: &Span, room: &'a mut [u8; 24]) -> &'a [u8] {
     let raw = &text[key.start + 1..key.end - 1];
     if !raw.contains(&b'\\') {
@@ -342,7 +343,7 @@ mod tests {
             // A lone surrogate is valid JSON, but not every parser makes a string of it.
             assert!(serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(), "{text}");
             assert!(is_json(text.as_bytes()), "{text}");
-            // No text that is cut is whole, except for numbers.
+            // No cut text is a whole value, except for numbers.
             for cut in (1..text.trim_end().len()).filter(|_| !text.as_bytes()[0].is_ascii_digit()) {
                 let head = &text.as_bytes()[..cut];
                 let whole = std::str::from_utf8(head)

@@ -1,5 +1,5 @@
-//! The text of JSON strings: escapes are written and undone here, and nowhere else. Strings in pieces and whole strings are
-//! read by the same code. A surrogate without its other half is a text in JSON and none in UTF-8; it must survive.
+//! The text of JSON strings: only this file writes and decodes escapes. The same code reads whole strings and strings in pieces. A
+//! surrogate without its other half is valid in JSON, but not in UTF-8; it must be preserved.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -13,12 +13,12 @@ use crate::memory::{self, append};
 pub enum Part<'a> {
     /// A stretch of the text, which stays unchanged.
     Same(Range<usize>),
-    /// An escape, or its character. Half a pair of surrogates, which UTF-8 cannot write, is the three bytes that the
-    /// scheme of UTF-8 has for its number: they are not UTF-8, but `escape` recognises them.
+    /// An escape, or its character. Half a surrogate pair, which UTF-8 cannot represent, is written as the three bytes that UTF-8's
+    /// scheme would have for its number: these are not valid UTF-8, but `escape` recognises them.
     Other(&'a [u8]),
 }
 
-/// Writes text as the inside of a string. Only characters that must be escaped are.
+/// Writes text as the inside of a string, and escapes only the characters that must be escaped.
 pub fn escape(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     escape_with(text, |part| match part {
         Part::Same(span) => append(out, &text[span]),
@@ -26,7 +26,7 @@ pub fn escape(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     })
 }
 
-/// Hands the parts of a text to `put`, escaped as the inside of a string.
+/// Passes the parts of a text to `put`, escaped as the inside of a string.
 #[inline]
 pub fn escape_with<E>(text: &[u8], mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
     let (mut from, mut at) = (0, 0);
@@ -71,7 +71,7 @@ pub fn escape_of_unit(unit: u16) -> [u8; 6] {
     [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
 }
 
-/// Passes on the text of a string without its quotes, in parts.
+/// Passes the text of a string without its quotes to `put`, in parts.
 pub fn unescape(raw: &[u8], mut part: impl FnMut(&[u8])) {
     let mut put = |text: Part<'_>| {
         match text {
@@ -92,7 +92,7 @@ pub struct Surrogates {
 }
 
 impl Surrogates {
-    /// Hands the character of an escape to `put`, or keeps the first half of one.
+    /// Passes the character of an escape to `put`, or keeps the first half of a surrogate pair.
     pub fn put<E>(&mut self, code: u32, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let code = match (self.high, code) {
             (Some(high), 0xDC00..0xE000) => {
@@ -114,7 +114,7 @@ impl Surrogates {
         }
     }
 
-    /// Hands over half a pair after which its other half did not come.
+    /// Passes on half a surrogate pair whose other half did not follow.
     pub fn end<E>(&mut self, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         self.high.take().map_or(Ok(()), |high| put(&half(high)))
     }
@@ -125,15 +125,15 @@ fn half(code: u32) -> [u8; 3] {
     [0xED, 0x80 | (code >> 6 & 0x3F) as u8, 0x80 | (code & 0x3F) as u8]
 }
 
-/// Undoes the escapes of a string whose text comes in pieces, cut anywhere but inside a character. Escapes that JSON does not
+/// Decodes the escapes of a string whose text arrives in pieces, cut anywhere except inside a character. Escapes that JSON does not
 /// have, and raw control characters, stay unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Unescape {
     surrogates: Surrogates,
-    /// An escape whose rest has not come, from its backslash on: `\`, or `\u` and up to three digits.
+    /// An incomplete escape, from its backslash on: `\`, or `\u` and up to three digits.
     held: [u8; LONGEST],
     len: usize,
-    /// The closing quote has come.
+    /// Whether the closing quote has been read.
     is_over: bool,
 }
 
@@ -142,13 +142,13 @@ const LONGEST: usize = 6;
 
 /// An escape at the beginning of a text.
 enum Escape {
-    /// It encodes this character, which is ASCII.
+    /// The escape encodes this ASCII character.
     Short(u8),
-    /// It encodes this unit of UTF-16.
+    /// The escape encodes this UTF-16 unit.
     Unit(u32),
     /// JSON has no such escape: these bytes are text.
     None(usize),
-    /// Only more bytes can decide.
+    /// More bytes are needed.
     Cut,
 }
 
@@ -179,7 +179,7 @@ impl Escape {
 }
 
 impl Unescape {
-    /// Hands over the next text in parts. After the closing quote nothing counts.
+    /// Passes on the next text in parts. Text after the closing quote is ignored.
     #[inline]
     pub fn feed<E>(&mut self, text: &[u8], mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut at = 0;
@@ -213,7 +213,7 @@ impl Unescape {
         if held.is_empty() { Ok(()) } else { put(Part::Other(held)) }
     }
 
-    /// Continues the escape that is held. Returns how many bytes of `text` that took.
+    /// Continues the held escape. Returns the number of bytes of `text` that were read.
     #[inline(never)]
     fn join<E>(&mut self, text: &[u8], put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<usize, E> {
         let held = self.len;
@@ -238,8 +238,8 @@ impl Unescape {
         self.len
     }
 
-    /// Hands over the character of the escape at the beginning of `text`. Returns its length, or none if only more bytes can
-    /// decide.
+    /// Passes on the character of the escape at the beginning of `text`. Returns the escape's length, or `None` if more bytes are
+    /// needed.
     #[inline]
     fn escape<E>(&mut self, text: &[u8], put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<Option<usize>, E> {
         match Escape::read(text) {
@@ -259,7 +259,7 @@ impl Unescape {
         }
     }
 
-    /// Hands over half a pair of surrogates, if one is held.
+    /// Passes on half a surrogate pair, if one is held.
     #[inline]
     fn end_pair<E>(&mut self, put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
         self.surrogates.end(|half| put(Part::Other(half)))
@@ -279,7 +279,7 @@ pub fn append_decoded(text: &mut Vec<u8>, inside: &[u8]) -> memory::Result<()> {
     Ok(())
 }
 
-/// Returns the text of a string that has its quotes. `decoded` has room for that of one with escapes.
+/// Returns the text of a string with its quotes. `decoded` is a buffer for the text of a string with escapes.
 pub fn decode<'a>(string: &'a [u8], decoded: &'a mut Vec<u8>) -> memory::Result<&'a [u8]> {
     let inside = &string[1..string.len() - 1];
     if memchr(b'\\', inside).is_none() {
@@ -331,13 +331,13 @@ mod tests {
             escape(&text(raw.as_bytes()), &mut again).unwrap();
             assert_eq!(again.escape_ascii().to_string().replace("\\\\", "\\"), raw.replace("\\u0041", "A"));
         }
-        // Bytes that only look like one, because it is cut short, are left alone.
+        // Bytes that only look like half a surrogate pair, because they are cut short, stay unchanged.
         let mut again = Vec::new();
         escape(b"\xED\xA0", &mut again).unwrap();
         assert_eq!(again, b"\xED\xA0");
     }
 
-    /// Returns the text of a string that comes in pieces, half a pair of surrogates as U+FFFD.
+    /// Returns the text of a string that arrives in pieces; half a surrogate pair becomes U+FFFD.
     fn joined<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
         let (mut unescape, mut out) = (Unescape::default(), Vec::new());
         let mut put = |piece: &str, part: Part<'_>| {
@@ -364,7 +364,7 @@ mod tests {
             // Escapes that JSON does not have are copied.
             (r#"\q\u12\u12G4\é\x41""#, r"\q\u12\u12G4\é\x41"),
             ("raw\ttab\nand \x01 control\"", "raw\ttab\nand \x01 control"),
-            // The string ends there, whatever follows.
+            // The string ends at the quote, whatever follows.
             (r#"a" b"#, "a"),
             (r#"\u00" b"#, r"\u00"),
             (r#"\u12\"a"#, "\\u12\"a"),

@@ -1,8 +1,7 @@
-//! Whether bytes that come one after the other are a JSON value, where it ends, and which byte cannot belong to it. The
-//! contents of a string are not checked: a control character or an escape that JSON does not have leaves no doubt where the
-//! string ends.
+//! Checks byte by byte whether bytes are a JSON value, where it ends, and which byte cannot belong to it. The contents of a string
+//! are not checked, because control characters and invalid escapes do not affect where the string ends.
 
-/// The most brackets inside each other.
+/// The maximum number of brackets inside each other.
 const DEPTH: u8 = 64;
 const WORDS: [&[u8]; 3] = [b"true", b"false", b"null"];
 
@@ -42,23 +41,23 @@ enum Place {
 /// The role of a byte.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen {
-    /// It belongs to the value, which continues.
+    /// The byte belongs to the value, which continues.
     Inside,
-    /// It is the last of the value.
+    /// The byte is the last byte of the value.
     Last,
-    /// The value has ended before it.
+    /// The value has ended before the byte.
     After,
-    /// It cannot continue any value.
+    /// The byte cannot continue any value.
     Fault,
 }
 
-/// A value whose bytes come one after the other.
+/// A value that is read byte by byte.
 #[cfg_attr(test, derive(Hash))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Syntax {
     place: Place,
     depth: u8,
-    /// A bit for each open bracket, the innermost last: it is that of an object.
+    /// A bit for each open bracket, the innermost last. A set bit means an object.
     objects: u64,
 }
 
@@ -71,7 +70,7 @@ impl Syntax {
         matches!(self.place, Place::Text { .. })
     }
 
-    /// Returns whether the next byte is escaped; none outside a string.
+    /// Returns whether the next byte is escaped. Outside strings, no byte is.
     #[inline]
     pub fn is_escaped(&mut self) -> Option<&mut bool> {
         match &mut self.place {
@@ -96,7 +95,7 @@ impl Syntax {
         self.depth == 1 && matches!(self.place, Place::Text { is_key: true, .. })
     }
 
-    /// Returns whether the value of a member of the outermost object comes next.
+    /// Returns whether the value of a member of the outermost object is next.
     pub fn is_before_value_of_root(&self) -> bool {
         self.depth == 1 && self.is_object() && self.place == Place::Value
     }
@@ -106,7 +105,7 @@ impl Syntax {
         self.place == Place::Over
     }
 
-    /// Takes the next byte. After a fault, or after the end, nothing more may be taken.
+    /// Reads the next byte. After a fault, or after the end, no more bytes may be read.
     pub fn step(&mut self, byte: u8) -> Seen {
         use Place::*;
         self.place = match (self.place, byte) {
@@ -230,7 +229,7 @@ mod tests {
         assert_eq!(read(&[b'['; 65]), (64, Seen::Fault));
     }
 
-    /// Checks every text of a few bytes: one that ends is JSON, and no beginning of JSON has a fault.
+    /// Checks every text of a few bytes: a text that ends is JSON, and no beginning of JSON has a fault.
     #[test]
     fn reads_what_the_whole_reader_reads() {
         const BYTES: &[u8] = b"{}[],:\"1.-0e an";
@@ -239,7 +238,7 @@ mod tests {
             let text: Vec<u8> = (0..5).map(|at| BYTES[number / BYTES.len().pow(at) % BYTES.len()]).collect();
             let (len, seen) = read(&text);
             let rest_is_blank = text[len..].iter().all(|&byte| byte == b' ');
-            // A number has no byte that ends it.
+            // No byte of a number shows its end.
             let is_number = seen == Seen::Inside && text.last().is_some_and(u8::is_ascii_digit) && is_json(&text);
             let is_whole = rest_is_blank && matches!(seen, Seen::Last | Seen::After) || is_number;
             assert_eq!(is_whole, is_json(&text), "{}", text.escape_ascii());

@@ -2,7 +2,7 @@
 
 use super::read::{Reader, Span, name};
 
-/// Walks over the members of an object: their names without escapes, their keys and their values. Another value has none.
+/// Walks over the members of an object: their names without escapes, their keys and their values. Any other value has no members.
 pub fn members(data: &[u8], at: Span, mut member: impl FnMut(&[u8], Span, Span)) {
     let base = at.start;
     let shift = |span: Span| base + span.start..base + span.end;
@@ -14,7 +14,7 @@ pub fn members(data: &[u8], at: Span, mut member: impl FnMut(&[u8], Span, Span))
     });
 }
 
-/// Walks over the values of an array. Another value has none.
+/// Walks over the values of an array. Any other value has none.
 pub fn values(data: &[u8], at: Span, mut item: impl FnMut(Span)) {
     let base = at.start;
     let _ = Reader::new(&data[at]).array(|reader| {

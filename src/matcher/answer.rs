@@ -1,5 +1,5 @@
-//! Follows an answer in JSON to find its strings, in which openers and tags of the thinking are text. Only brackets and quotes
-//! are read. Models write faulty JSON, so a string also ends at the end of its line.
+//! Follows an answer in JSON to find its strings, because openers and tags of the thinking in strings are text. Only brackets and
+//! quotes are read. Models write faulty JSON, so a string also ends at the end of its line.
 
 /// The position in an answer in JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

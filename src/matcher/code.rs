@@ -1,5 +1,5 @@
-//! Tracks Markdown code: finds which bytes of a text are in a fenced block or in a code span, where markers may be text. It
-//! decides by the text so far, and reads each byte once.
+//! Tracks Markdown code: finds which bytes of a text are in a fenced block or in a code span, where markers may be text. It decides
+//! from the text so far, and reads each byte once.
 
 use super::{
     bytes::{is_blank, is_language},
@@ -10,7 +10,7 @@ use super::{
 pub const COMMON_RUN: u32 = 4;
 pub const COMMON_LANGUAGE: u32 = 12;
 
-/// The most digits of a list item's number in CommonMark.
+/// The maximum number of digits of a list item's number in CommonMark.
 const MOST_DIGITS: u32 = 9;
 
 /// The number of kinds of bytes; see `kind`.
@@ -57,7 +57,7 @@ struct Containers {
 
 impl Containers {
     const NONE: Containers = Containers { quotes: 0, indent: 0 };
-    /// The most columns of list items, and the most `>` signs, that are tracked.
+    /// The maximum number of columns of list items, and the most `>` signs, that are tracked.
     const MOST: u8 = 60;
 
     fn holds(self, inner: Containers) -> bool {
@@ -90,7 +90,7 @@ pub struct CodeTracker {
     mentions_tag: bool,
     /// Whether the line has text that is not blank after its last marker. Set only if the rule needs it.
     has_words: bool,
-    /// Whether a call of this line was text, because it is in a sentence. Later calls of the line are then text too.
+    /// Whether a call of this line was text, because it is in a sentence. Later calls on the line are then text too.
     is_sentence: bool,
     /// Whether the block has only blanks so far.
     is_new_block: bool,
@@ -259,7 +259,7 @@ impl CodeTracker {
         self.nests |= nests;
     }
 
-    /// Forgets what bytes have shown that were read and may never be fed: a host can stop a call before the end of its chunk.
+    /// Forgets facts from bytes that were read but may never be fed, because a host can stop a call before the end of its chunk.
     pub fn forget_rest(&mut self) {
         self.nests = false;
     }
@@ -278,6 +278,12 @@ impl CodeTracker {
         self.has_words
     }
 
+    /// Returns whether the line has only two blanks or more, or a blank other than a space.
+    pub fn is_indented(&self, rule: LineRule) -> bool {
+        let is_deep = self.at == LineState::Prose || self.at == LineState::Start && self.count > 1;
+        rule.has_indents() && !self.has_words && !self.in_block() && is_deep
+    }
+
     /// Returns whether a call of this line was text, because it is in a sentence.
     pub fn is_sentence(&self) -> bool {
         self.is_sentence
@@ -287,7 +293,7 @@ impl CodeTracker {
         self.is_sentence = true;
     }
 
-    /// Notes a marker, before which words no longer count.
+    /// Notes a marker. Words before it no longer count.
     pub fn lose_words(&mut self) {
         (self.has_words, self.is_sentence) = (false, false);
     }
@@ -385,7 +391,7 @@ impl CodeTracker {
             }
     }
 
-    /// Ends the block. The line now begins outside it, with the signs that it has already.
+    /// Ends the block. The line now begins outside the block, with the signs that were already read.
     fn leave(&mut self) {
         let is_fresh = self.line.quotes == 0 && self.count <= FENCE_INDENT;
         self.at = if is_fresh { LineState::Start } else { LineState::Prose };
@@ -455,7 +461,7 @@ impl CodeTracker {
         self.at = if byte == b'\n' { LineState::Start } else { LineState::Prose };
         (self.count, self.fence_char, self.fence_len) = (0, 0, 0);
         self.line = Containers::NONE;
-        // The line does not open a nested block: the bytes that showed it were not fed in the end.
+        // The line does not open a nested block, because the bytes that showed the block were not fed.
         self.nests = false;
     }
 

@@ -3,7 +3,7 @@
 //! compiled for AVX2, for processors that have it. No other code of the scanner may be unsafe.
 #![allow(unsafe_code)]
 
-/// The most different bytes that can be searched for.
+/// The maximum number of different bytes that can be searched for.
 pub const MOST: usize = 6;
 
 /// The length of text that plain code examines without a branch, so that the compiler uses vectors.

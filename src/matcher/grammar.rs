@@ -22,15 +22,15 @@ pub mod flag {
     pub const QUOTED: u16 = 1 << 6;
     /// There is no room for another content span.
     pub const FULL: u16 = 1 << 7;
-    /// A thinking span was closed by force, and only blank content has come since.
+    /// A thinking span was closed by force, and since then there was only blank content.
     pub const FORCED: u16 = 1 << 8;
     /// No span yet in this stream.
     pub const ALONE: u16 = 1 << 9;
-    /// The innermost span has just opened, and nothing has come since.
+    /// The innermost span has just opened, and no byte has arrived since.
     pub const OPENED: u16 = 1 << 10;
-    /// The host wants a stray closer to be text, whatever the dialect says.
+    /// The host's options make a stray closer text, whatever the dialect says.
     pub const LITERAL: u16 = 1 << 11;
-    /// The host wants only the stray closer to be removed, whatever the dialect says.
+    /// The host's options remove only the stray closer, whatever the dialect says.
     pub const DROPPED: u16 = 1 << 12;
     /// Only blanks yet in this stream, or in a prompt since its last marker.
     pub const LEADING: u16 = 1 << 13;
@@ -49,9 +49,10 @@ pub const FENCE_INDENT: u32 = 3;
 pub const FENCE_TICKS: u32 = 64;
 pub const FENCE_INFO: u32 = 64;
 
-/// The most content spans that may be open at once. Only content spans are nested in each other, and real text has far fewer.
+/// The maximum number of content spans that may be open at once. Only content spans are nested in each other, and real text has far
+/// fewer.
 pub const MOST_NESTED: usize = 6;
-/// The most spans that may be open at once: content spans, thinking, and a tool call that pauses the thinking.
+/// The maximum number of spans that may be open at once: content spans, thinking, and a tool call that pauses the thinking.
 pub const MAX_DEPTH: usize = MOST_NESTED + 2;
 
 /// All rules that decide which bytes are markers.
@@ -133,7 +134,7 @@ pub struct Framing {
     pub separates: bool,
 }
 
-/// The most line breaks before a tag that are its framing.
+/// The maximum number of line breaks before a tag that are its framing.
 pub const MOST_LINES: usize = 2;
 
 /// A stretch of text in which the same patterns count: the content, or the inside of one kind of span.
@@ -197,7 +198,7 @@ impl Region {
 pub enum LineRule {
     Ignore,
     /// Markers inside code fences, or inside code spans, are text. If neither is set, a fence still cannot open after a
-    /// backtick. `words` means that it matters whether a line has text before an opener.
+    /// backtick. `words` means that text before an opener on its line matters.
     Guard {
         fences: bool,
         inline: bool,
@@ -210,9 +211,14 @@ pub enum LineRule {
 }
 
 impl LineRule {
-    /// Returns whether it must be tracked if a line has text.
+    /// Returns whether the tracker must record if a line has text.
     pub fn has_words(self) -> bool {
         matches!(self, LineRule::Guard { words: true, .. })
+    }
+
+    /// Returns whether a tag on an indented line may be code.
+    pub fn has_indents(self) -> bool {
+        matches!(self, LineRule::Guard { fences: true, inline: true, words: true })
     }
 
     /// Returns whether code spans must be tracked.
@@ -343,7 +349,7 @@ pub struct Node {
 pub struct TagRule {
     /// The most white space in each gap.
     pub space: u32,
-    /// The most bytes of a suffix of the name: a colon and a word.
+    /// The maximum number of bytes of a suffix of the name: a colon and a word.
     pub suffix: u32,
     /// The longest tag, if tags may have attributes; 0 if they may not.
     pub attributes: u32,
@@ -356,7 +362,7 @@ pub struct HeaderRule {
     pub keys: Vec<HeaderKey>,
     /// Whether the header's literals, and the values of its routes, match in any ASCII case.
     pub fold: bool,
-    /// The most bytes between the beginning and the end.
+    /// The maximum number of bytes between the beginning and the end.
     pub max: u32,
     pub routes: Vec<Route>,
     /// The root of the trie of texts inside a header that begin with `<`: ends are bits from 0, keys from 32.

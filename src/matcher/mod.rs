@@ -1,7 +1,7 @@
-//! How bytes become markers.
+//! Finds markers in bytes.
 //!
-//! A dialect decides which bytes of a whole text are markers. Here that is done for a text that comes in pieces, cut
-//! anywhere, most of them four bytes long. Three things work together, each on the one before:
+//! A dialect decides which bytes of a whole text are markers. This module does it for a text that arrives in pieces, cut anywhere,
+//! most of them four bytes long. Three parts work together, each based on the one before:
 //!
 //! - The **grammar** is data: regions (the content, the inside of a span), the patterns that count in each, and tries of
 //!   their bytes. Flags decide whether a pattern counts, such as only at the first byte of a stream, only after blanks, or
@@ -15,7 +15,7 @@
 //! # Why an automaton of our own
 //!
 //! Automata for regular expressions find the end of a match. For a stream, each state must also say how many bytes may still be
-//! part of a marker, and so must be held back. Besides, text changes which patterns count: with a table for each set of
+//! part of a marker, and so must be held back. In addition, text changes which patterns count: with a table for each set of
 //! patterns, a stream would change tables at the first blank, and again at the first letter. So a state is
 //!
 //! - a **start configuration**: a region, and the patterns that count now, after a blank, and after text. The first byte

@@ -1,11 +1,16 @@
 //! Distinguishes a marker that a text only mentions from a real one, by the bytes around it. Models explain tags and tokens,
-//! and quote tags while they think. With tokens this is decided exactly; these rules are for hosts without tokens.
+//! and quote tags while they think. With tokens, the decision is exact; these rules are for hosts without tokens.
 
 use super::bytes::is_blank;
 
-/// The last byte of the text since the last marker, or a line break if there is no such text. An opening quote or bracket of
-/// several bytes counts as `(`.
+/// The last byte of the text since the last marker, or a line break if there is no such text. Of a character of several bytes it
+/// is only known whether it is an opening quote or bracket, which counts as `(`, or a letter of a script without blanks.
 pub type Before = u8;
+
+/// A Chinese, Japanese or Korean letter.
+const WIDE: Before = 0xFF;
+/// Another character of several bytes.
+const OTHER: Before = 0x80;
 
 /// The beginning of a line.
 pub const LINE: Before = b'\n';
@@ -15,7 +20,8 @@ pub fn is_space(byte: u8) -> bool {
     is_blank(byte) && !is_line_end(byte)
 }
 
-fn is_line_end(byte: u8) -> bool {
+/// Returns whether the byte ends a line.
+pub fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
@@ -48,15 +54,15 @@ pub fn is_word_tag(front: &[u8], tag: impl IntoIterator<Item = u8>) -> bool {
 #[inline(always)]
 pub fn after(before: Before, text: &[u8]) -> Before {
     match text {
-        [.., 0x80 | 0xBC | 0xC2, last] if !last.is_ascii() => after_character(text, *last),
-        [.., last] => *last,
+        [.., last] if last.is_ascii() => *last,
+        [.., _] => after_character(text),
         [] => before,
     }
 }
 
-/// Returns `(` after an opening quote mark or bracket, and `last` after any other character.
+/// Returns the context after a character of several bytes.
 #[inline(never)]
-fn after_character(text: &[u8], last: u8) -> Before {
+fn after_character(text: &[u8]) -> Before {
     match text {
         // “ ‘ „ ‚ ‹
         [.., 0xE2, 0x80, 0x9C | 0x98 | 0x9E | 0x9A | 0xB9]
@@ -64,20 +70,34 @@ fn after_character(text: &[u8], last: u8) -> Before {
         | [.., 0xE3, 0x80, 0x8C | 0x8E | 0x90 | 0x8A | 0x88]
         // （ «
         | [.., 0xEF, 0xBC, 0x88] | [.., 0xC2, 0xAB] => b'(',
-        _ => last,
+        // Kana, ideographs, Hangul.
+        [.., 0xE3, 0x81..=0xBF, 0x80..=0xBF]
+        | [.., 0xE4..=0xEC, 0x80..=0xBF, 0x80..=0xBF]
+        | [.., 0xED, 0x80..=0x9F, 0x80..=0xBF] => WIDE,
+        _ => OTHER,
     }
 }
 
-/// Returns whether the text may only mention an opener after `before`, so that the byte after the opener decides.
+/// Returns whether an opener after `before` may only be mentioned, so that the byte after the opener decides.
 pub fn may_be_prose(before: Before) -> bool {
-    is_space(before) || is_opening(before) || is_emphasis(before)
+    may_be_in_sentence(before) || is_opening(before) || is_emphasis(before)
+}
+
+/// Returns whether a word of a sentence may follow `before`.
+pub fn may_be_in_sentence(before: Before) -> bool {
+    is_space(before) || before == WIDE
 }
 
 fn is_opening(before: Before) -> bool {
     is_quote(before) || matches!(before, b'(' | b'[' | b'{')
 }
 
-/// Returns whether the text only mentions an opener, by the bytes before and after it.
+/// Returns whether this is the first byte of a Korean syllable. Korean writes its particles directly after a word.
+fn is_korean(byte: u8) -> bool {
+    matches!(byte, 0xEA..=0xED)
+}
+
+/// Returns whether the text only mentions an opener, according to the bytes before and after it.
 pub fn is_prose(before: Before, next: u8) -> bool {
     let ends_word = is_space(next)
         || is_quote(next)
@@ -85,11 +105,28 @@ pub fn is_prose(before: Before, next: u8) -> bool {
             next,
             b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'.' | b',' | b';' | b':' | b'!' | b'?' | b'-' | b'/'
         );
-    // Korean writes its particles directly after a word.
-    let is_korean = matches!(next, 0xEA..=0xED);
-    is_space(before) && (ends_word || is_korean)
+    // The first byte of a letter or of punctuation.
+    let is_wide = matches!(next, 0xE3..=0xED | 0xEF);
+    is_space(before) && (ends_word || is_korean(next))
+        || before == WIDE && is_wide
         || is_opening(before) && !is_line_end(next)
         || is_emphasis(before) && next == before
+}
+
+/// Returns whether the text only mentions an opener that is a token, as `is_prose` does of a tag. After a blank, it does if a
+/// quote mark follows, or the sentence continues. Returns `None` if more text is needed.
+pub fn is_token_in_prose(before: Before, next: &[u8], at_end: bool) -> Option<bool> {
+    match next {
+        [next, ..] if is_quote(*next) || is_space(before) && is_korean(*next) => Some(true),
+        _ if is_space(before) => is_in_sentence(next, at_end),
+        [next, ..] => Some(is_prose(before, *next)),
+        [] => at_end.then_some(false),
+    }
+}
+
+/// Returns whether a marker that begins with this byte is a token, and no word.
+pub fn begins_token(byte: u8) -> bool {
+    matches!(byte, b'<' | b'[') || !byte.is_ascii()
 }
 
 /// Returns whether a sentence continues after a closer: punctuation, or a blank and a letter, follows. Returns `None` if more
@@ -103,12 +140,12 @@ pub fn continues_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     }
 }
 
-/// Returns whether the text only mentions a token that would be removed: punctuation, or a blank and a letter, follows. Returns
-/// `None` if more text is needed.
+/// Returns whether the text only mentions a token: punctuation, or a space and a letter, follows. Returns `None` if more text is
+/// needed.
 pub fn is_in_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     match next {
         [b'.' | b',' | b';' | b':' | b')', ..] => Some(true),
-        [blank, ..] if !is_space(*blank) => Some(false),
+        [space, ..] if *space != b' ' => Some(false),
         [_, letter, ..] => Some(letter.is_ascii_alphabetic() || !letter.is_ascii()),
         _ => at_end.then_some(false),
     }

@@ -125,8 +125,8 @@ impl Recogniser {
         self.nests
     }
 
-    /// Returns whether the recogniser is in the fixed bytes of a marker. The variable parts, in names, values and white space,
-    /// have too many forms for the table. `read` are the bytes that were read.
+    /// Returns whether the recogniser is in the fixed bytes of a marker. The variable parts (names, values and white space) have
+    /// too many forms for the table. `read` are the bytes that were read.
     pub fn is_common(&self, read: &[u8]) -> bool {
         if let Some(token) = self.token(read) {
             return token.start <= COMMON_RUN as usize && token.len() <= COMMON_LANGUAGE as usize;
@@ -403,7 +403,7 @@ impl Literal {
         } else {
             (count, pending + 1, next)
         };
-        // Bytes that may still be the end do not belong to the header's middle.
+        // Bytes that may still be part of the header's end do not belong to its middle.
         let may_end = grammar.nodes[node as usize].reach & ENDS != 0;
         let middle = if may_end { count } else { count + u32::from(begun) };
         if middle > rule.max {

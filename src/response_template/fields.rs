@@ -1,4 +1,4 @@
-//! Reads the fields of a response template: which channel each is, what begins and ends it, and how its calls are written.
+//! Reads the fields of a response template: the channel of each, its markers, and the form of its calls.
 
 use super::json::Json;
 use super::pattern::{self, Piece, Sequence, texts};
@@ -21,7 +21,7 @@ pub struct Template {
 pub struct Part {
     pub open: Vec<String>,
     pub close: Vec<String>,
-    /// Only a closer says that it was there.
+    /// Whether only the closer shows that there was such a field.
     pub is_late: bool,
 }
 
@@ -93,7 +93,7 @@ impl Template {
             }
         }
         if !has_rest {
-            // The text outside of all fields is dropped, and that is what begins a turn.
+            // Text outside of all fields is dropped, and so is the beginning of a turn.
             template.ends.extend(template.turns.iter().map(|turn| turn.trim().to_owned()));
         }
         Ok(template)
@@ -137,7 +137,7 @@ impl Markers {
         Err(unread(&self.key, &self.pattern))
     }
 
-    /// Returns the texts that it may be. The end of the text is none.
+    /// Returns the texts that the pattern may match. The end of the text is not among them.
     fn literals(&self) -> Result<Vec<String>, FileError> {
         let all: Option<Vec<Vec<String>>> = self.all.iter().map(|sequence| exact(sequence)).collect();
         let Some(all) = all else { return self.unread() };
@@ -176,7 +176,7 @@ fn thinking(open: &Markers, close: &Markers) -> Result<Part, FileError> {
     }
     let is_late = matches!(open.all[..], [ref only] if matches!(only[..], [Piece::Ahead(_)]));
     let open = if is_late {
-        // The prompt has the opener, or a model writes it again.
+        // The prompt has the opener, which a model may write again.
         closers.iter().map(|closer| closer.replacen('/', "", 1)).filter(|opener| !closers.contains(opener)).collect()
     } else {
         open.literals()?
@@ -191,7 +191,7 @@ fn calls(field: &Json<'_>, key: &str, open: &Markers, close: &Markers) -> Result
     let mut heads = Vec::new();
     for sequence in &open.all {
         let Some(head) = Head::read(sequence) else { return open.unread() };
-        // A comma before a name only divides the calls of a list.
+        // A comma before a name only separates the calls of a list.
         if !head.open.iter().all(|text| text == ",") {
             heads.push(head);
         }
@@ -222,7 +222,7 @@ fn calls(field: &Json<'_>, key: &str, open: &Markers, close: &Markers) -> Result
         add(&mut calls.begin, head.begin);
     }
     if let Body::Literal { brackets, is_list, .. } = &mut calls.body {
-        // What is one character here is the literal's: the brackets of the list and of the arguments.
+        // Single characters belong to the literal: the brackets of the list and of the arguments.
         if calls.name_end.first().is_some_and(|end| end == "(") {
             *brackets = ["(", ")"];
         }
@@ -249,7 +249,7 @@ fn calls(field: &Json<'_>, key: &str, open: &Markers, close: &Markers) -> Result
 struct Head {
     /// The opener of the calls.
     open: Vec<String>,
-    /// The texts before the name: the opener's, or what follows it after white space.
+    /// The texts before the name: the opener's texts, or those that follow the opener after white space.
     begin: Vec<String>,
     has_name: bool,
     name_end: Vec<String>,
@@ -275,7 +275,7 @@ impl Head {
     }
 }
 
-/// Returns the members of a call's object that are its name and its arguments, as the transform of the field says.
+/// Returns the members of a call's object that are its name and its arguments, according to the field's transform.
 fn object(field: &Json<'_>, key: &str) -> Result<Body, FileError> {
     let function = field.get("transform").and_then(|transform| transform.get("function"));
     let placeholder = |name: &str| {
@@ -318,7 +318,7 @@ fn tags(tag_pattern: Option<Json<'_>>, value_parser: Option<Json<'_>>, key: &str
     if after.is_empty() {
         return Ok(Body::Literal { brackets: ["(", ")"], assign: middle, quote: None, is_list: false });
     }
-    // The closer of the key ends with its tag, and what follows opens the value.
+    // The closer of the key ends with its tag, and the text after it opens the value.
     let end = middle.find('>').map_or(middle.len(), |at| at + 1);
     let (key_end, value_begin) = (middle[..end].trim().to_owned(), middle[end..].trim().to_owned());
     let is_text = value_parser

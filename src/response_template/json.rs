@@ -1,4 +1,4 @@
-//! A value of a JSON text that is known to be JSON.
+//! A value in a text that is known to be JSON.
 
 use crate::file_error::FileError;
 use crate::json::{Reader, Span, members, unescape, values};
@@ -21,7 +21,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Returns the members of an object. Another value has none.
+    /// Returns the members of an object. Any other value has none.
     pub fn members(&self) -> Vec<(String, Json<'a>)> {
         let mut found = Vec::new();
         members(self.data, self.at.clone(), |_, key, value| {
@@ -36,7 +36,8 @@ impl<'a> Json<'a> {
         self.members().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Returns the line of the value at a path such as `fields.content`, counted from 1: of as much of the path as there is.
+    /// Returns the line of the value at a path such as `fields.content`, counted from 1. If only the beginning of the path exists,
+    /// returns the line of that part's value.
     pub fn line_of(&self, path: &str) -> usize {
         let mut found = self.clone();
         for key in path.split('.') {
@@ -50,7 +51,8 @@ impl<'a> Json<'a> {
     pub fn text(&self) -> Option<String> {
         let raw = &self.data[self.at.clone()];
         let inside = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        // Memory that is refused ends the process, as everywhere in reading a file: it must not be taken for another value.
+        // A failed allocation ends the process, as everywhere in reading a file, because it must not be mistaken for a value of
+        // another type.
         let mut text = Vec::with_capacity(inside.len());
         unescape(inside, |part| text.extend_from_slice(part));
         String::from_utf8(text).ok()

@@ -10,14 +10,14 @@ mod pattern;
 use crate::{dialect::Dialect, file_error::FileError};
 
 impl Dialect {
-    /// Reads a response template: JSON that says in `fields` how the text of a model is divided, as `transformers` and the
-    /// servers that use it read it. `json` is the template, or a `tokenizer_config.json` with a `response_template`.
+    /// Reads a response template: JSON whose `fields` describe how the text of a model is divided, in the form that `transformers`
+    /// and its servers read. `json` is the template, or a `tokenizer_config.json` with a `response_template`.
     ///
     /// The patterns of a template are regular expressions, of which literals, blanks, alternatives, named groups up to the next
     /// literal, the end of the text, and the look-ahead for a closer are supported. A look-ahead means thinking without an opener:
     /// at the closer, the scanner then reports that all text before it was thinking
-    /// ([`Kind::Reclassify`](crate::Kind::Reclassify)). Markers and texts are as in the template. The template's parser removes all
-    /// white space around a text; some of it may stay here.
+    /// ([`Kind::Reclassify`](crate::Kind::Reclassify)). Markers and texts are those of the template. The template's parser removes
+    /// all white space around a text; some of it may stay here.
     ///
     /// ```
     /// use aside::Dialect;
@@ -35,7 +35,7 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// [`FileError`], whose line and key are those of the template's part which cannot be read, and whose message names its pattern.
+    /// [`FileError`], with the line and the key of the unreadable part of the template, and a message that names its pattern.
     #[doc(alias = "aside_dialect_from_response_template")]
     pub fn from_response_template(json: &str) -> Result<Dialect, FileError> {
         let template = json::Json::read(json)?;

@@ -1,29 +1,30 @@
 //! The patterns of response templates: the part of regular expressions that says which literals begin and end a field. Everything
-//! else is refused, because a scanner that read it otherwise than its writer meant would lose text.
+//! else is refused, because a scanner that misread a pattern would lose text.
 
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     Text(String),
-    /// White space, at least one character of it or any.
+    /// White space: at least one character of it if `needed`, otherwise any number.
     Blank {
         needed: bool,
     },
     /// A named group: a class of characters up to the next literal.
     Capture(String),
-    /// A pattern that comes later in the text.
+    /// A look-ahead: a pattern that matches later in the text.
     Ahead(Vec<Sequence>),
 }
 
 /// Parts that follow each other.
 pub type Sequence = Vec<Piece>;
 
-/// The most alternatives of a pattern.
+/// The maximum number of alternatives of a pattern.
 const MOST: usize = 32;
 /// The deepest nesting of groups.
 const DEEPEST: usize = 8;
 
-/// Reads a pattern as its alternatives. The end of the text (`$`) is an empty one. Returns `None` if it says more than that.
+/// Reads a pattern as a list of alternatives. The end of the text (`$`) is an empty alternative. Returns `None` if the pattern has
+/// other constructs.
 pub fn read(pattern: &str) -> Option<Vec<Sequence>> {
     let mut reader = Reader { rest: pattern, depth: 0 };
     let found = reader.alternatives()?;
@@ -122,7 +123,7 @@ impl Reader<'_> {
         Some(if is_ahead { vec![vec![Piece::Ahead(inside)]] } else { inside })
     }
 
-    /// Skips the rest of a group: which characters a name, key or value may have.
+    /// Skips the rest of a group, which describes the characters that a name, key or value may have.
     fn skip_group(&mut self) -> Option<()> {
         let (mut depth, mut in_class) = (1, false);
         while depth > 0 {
@@ -145,7 +146,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns one sequence after the other. Texts that meet are one.
+/// Returns the two sequences joined. Neighbouring texts become one.
 fn joined(one: &Sequence, other: &Sequence) -> Sequence {
     let mut all = one.clone();
     for piece in other {
@@ -157,7 +158,7 @@ fn joined(one: &Sequence, other: &Sequence) -> Sequence {
     all
 }
 
-/// Returns the texts that a sequence may be, without white space at its ends; `None` if it has more than texts and blanks.
+/// Returns the texts that a sequence may match, without white space at both ends; `None` if it has more than texts and blanks.
 pub fn texts(sequence: &[Piece]) -> Option<Vec<String>> {
     let mut all = vec![String::new()];
     for piece in sequence {

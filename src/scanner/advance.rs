@@ -1,6 +1,6 @@
-//! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no
-//! marker, so nothing here may allocate, and the cost is measured in instructions. Only this file decides the order of the
-//! ways. A host that can use only some kinds of results says so with `Take`, and may allow more kinds later in the same chunk.
+//! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no marker, so
+//! the functions of this file must not allocate, and their cost is measured in instructions. Only this file decides the order of
+//! the ways. A host that can use only some kinds of results passes a `Take`, and may allow more kinds later in the same chunk.
 
 use super::{
     engine::{Engine, SHORT},
@@ -43,7 +43,7 @@ pub struct Part {
     pub len: usize,
     /// The number of bytes of the chunk that were fed.
     pub fed: usize,
-    /// Whether nothing more of the chunk is to be fed or reported.
+    /// Whether the rest of the chunk needs neither feeding nor reporting.
     pub is_last: bool,
 }
 
@@ -66,7 +66,7 @@ impl Scanner {
     #[inline(always)]
     pub(crate) fn advance_in_loop(&mut self, chunk: &[u8]) -> Option<Part> {
         let Scanner { dialect, engine } = self;
-        // This is checked first, because the other order keeps more registers in use.
+        // This is checked first, because checking it later keeps more registers in use.
         let last = last_of_loop(dialect.compiled.automaton.loop_sets(), engine.state.loop_mask(), chunk)?;
         let end = engine.ledger.end_in_table(chunk.len())?;
         engine.before = last;
@@ -81,7 +81,7 @@ impl Scanner {
         if !engine.state.is_fallback() {
             let front = match chunk.len() <= SHORT || !engine.is_holding() {
                 true => chunk,
-                // The bytes that decide the held ones are fed first, and then the rest separately.
+                // The bytes that decide the held bytes are fed first, and then the rest separately.
                 false if take >= Take::Parts => engine.first_part(compiled, chunk)?,
                 false => return None,
             };
@@ -130,7 +130,7 @@ impl Engine {
         Some(Part { len, is_held: true, ..Part::whole(Piece::Text, offset, chunk) })
     }
 
-    /// Feeds a long chunk in the same way, if nothing is held.
+    /// Feeds a long chunk like a short one, if no bytes are held.
     #[inline(always)]
     fn advance_long(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {
         self.ledger.end_in_table(chunk.len())?;
@@ -138,7 +138,7 @@ impl Engine {
         self.take_chunk(chunk, compiled.automaton.info(to), is_ascii, take)
     }
 
-    /// Returns whether bytes are held, while the matcher is in the table.
+    /// Returns whether bytes are held while the matcher is in the table.
     #[inline(always)]
     pub fn is_holding(&self) -> bool {
         self.state.held() + self.text > 0
@@ -215,8 +215,8 @@ impl Engine {
 
 /// Returns the last byte of a short chunk if the chunk loops in a state.
 ///
-/// It reads four or eight bytes from each end, some of them twice. Groups of four are examined one after the other, so that
-/// hardly any register has to be saved. If there are fewer than four bytes, it reads the first, the middle and the last byte.
+/// This reads four or eight bytes from each end, some of them twice. Groups of four are examined one after the other, so that
+/// hardly any register has to be saved. If there are fewer than four bytes, the first, the middle and the last byte are read.
 #[inline(always)]
 pub(super) fn last_of_loop(sets: &[u32; 256], mask: u32, chunk: &[u8]) -> Option<u8> {
     let set = |byte: u8| sets[usize::from(byte)];

@@ -1,4 +1,4 @@
-//! Reads the fields of a marker: the attributes of a tag, or the fields of a header. The marker is complete, so nothing here
+//! Reads the fields of a marker: the attributes of a tag, or the fields of a header. The marker is complete, so no function here
 //! may wait for more bytes.
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::matcher::{
 };
 use crate::memory::TryBox;
 
-/// The attributes of the marker that was read last. Memory is allocated with the first one.
+/// The attributes of the marker that was read last. Memory is allocated with the first attribute.
 pub struct Attributes(TryBox<Lists>);
 
 #[derive(Default)]

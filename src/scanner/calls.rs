@@ -1,5 +1,5 @@
-//! Tool calls in a stream: decides whether an opener counts, and reads the body of a tool span by the tables of its dialect.
-//! The end of a span does not depend on whether the host wants calls: without the option the same pieces are reported as text.
+//! Tool calls in a stream: decides whether an opener counts, and reads the body of a tool span with the tables of its dialect. The
+//! end of a span does not depend on whether the host wants calls: without the option the same pieces are reported as text.
 
 use super::{
     engine::Engine,
@@ -44,7 +44,7 @@ impl Engine {
         compiled.bare & self.spans.flags() != 0 && self.spans.open().is_empty()
     }
 
-    /// Begins the body of a span that has opened, if it is read by tables.
+    /// Begins the body of a span that has opened, if tables describe the body.
     pub fn begin_body(&mut self, compiled: &Compiled, span: OpenSpan) -> Result<(), Error> {
         let Some(tables) = compiled.calls(span.region) else { return Ok(()) };
         let is_header = usize::from(span.rule) == compiled.spans.len();
@@ -65,7 +65,7 @@ impl Engine {
         }
     }
 
-    /// Returns the closers that count now and end the body.
+    /// Returns the closers that count at this place and end the body.
     pub(super) fn closers<'a>(&self, compiled: &'a Compiled) -> Option<Closers<'a>> {
         let (region, active) = (self.spans.region(), self.spans.active());
         let tables = compiled.calls(region)?;
@@ -110,7 +110,7 @@ impl Pull<'_> {
         never && self.engine.spans.channel() == Channel::Thinking
     }
 
-    /// Returns the rule and the number of an opener, if this pattern is an opener that counts only after a further check.
+    /// If this pattern is an opener that counts only after a further check, returns the opener's rule and number.
     pub(super) fn opener_of(&self, pattern: u8) -> Option<(u8, u8)> {
         let Action::Open { rule, tag, .. } = self.region().patterns[usize::from(pattern)].action else { return None };
         let in_thinking = self.engine.spans.channel() == Channel::Thinking;
@@ -253,7 +253,7 @@ impl Pull<'_> {
         let Some(&body) = self.engine.body() else { return false };
         let Some(tables) = self.compiled.calls(self.engine.spans.region()) else { return false };
         let Step::Piece { piece, len, next } = body.flush(tables, self.engine.hold.unreported()) else { return false };
-        // Bytes that were already found to be text are decided together with the others.
+        // Bytes that were already found to be text are decided together with the held bytes.
         self.engine.text = 0;
         self.engine.pending = Pending::Unread;
         self.engine.framing = 0;
@@ -290,8 +290,8 @@ impl Pull<'_> {
         Ok(self.event(kind, len))
     }
 
-    /// Calls `ask` with the bytes after the text, made contiguous. It starts with few bytes, so that a held word does not move
-    /// the whole chunk into the hold buffer. Returns `None` if more bytes are needed than there are.
+    /// Calls `ask` with the bytes after the text, made contiguous: first with few bytes, so that a held word does not move the
+    /// whole chunk into the hold buffer. Returns `None` if more bytes are needed than there are.
     fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(Lookahead) -> Option<T>) -> Result<Option<T>, Error> {
         let by_tokens = self.engine.hold.has_marks();
         let mut more = FEW;
@@ -330,7 +330,7 @@ pub(super) fn counts(
 #[derive(Clone, Copy)]
 pub(super) struct Lookahead<'a> {
     pub(super) text: &'a [u8],
-    /// Whether nothing follows these bytes.
+    /// Whether no further bytes follow.
     pub(super) is_end: bool,
     /// Returns the token mark of the byte at an index of the original bytes; `None` if bytes are fed without tokens.
     pub(super) marks: Option<&'a dyn Fn(usize) -> TokenMark>,
@@ -345,7 +345,7 @@ impl<'a> Lookahead<'a> {
         Lookahead { text: &self.text[len..], from: self.from + len, ..self }
     }
 
-    /// Returns the first `len` bytes, as if more may follow.
+    /// Returns the first `len` bytes, after which more may follow.
     fn first(self, len: usize) -> Lookahead<'a> {
         Lookahead { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..self }
     }
@@ -395,7 +395,7 @@ impl<'a> Closers<'a> {
         self.view(lookahead, |view| body.next(self.tables, view))
     }
 
-    /// Returns the answer of `ask` about the bytes, or `None` if more bytes are needed.
+    /// Returns the result of `ask` for the bytes, or `None` if more bytes are needed.
     fn decide(&self, lookahead: &Lookahead, ask: impl FnOnce(&View) -> Decision) -> Option<bool> {
         match self.view(lookahead, ask) {
             Decision::More => None,

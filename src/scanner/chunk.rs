@@ -1,4 +1,4 @@
-//! The caller's bytes with their tokens, if the caller knows them. Nothing of a chunk may outlive its pull.
+//! The caller's bytes with their tokens, if the caller knows them. No part of a chunk may outlive its pull.
 
 use std::cell::Cell;
 

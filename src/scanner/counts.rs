@@ -1,4 +1,4 @@
-//! Counts the text of each channel, and keeps the budget of thinking. Nothing here may depend on how the stream is cut.
+//! Counts the text of each channel, and keeps the budget of thinking. The counts must not depend on how the stream is cut.
 
 use crate::channel::Channel;
 use crate::utf8::{continuations, fit, is_continuation};

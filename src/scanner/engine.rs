@@ -40,7 +40,7 @@ pub const SHORT: usize = 16;
 /// Bytes that are in no event yet are the held bytes, and then the chunk. In order, they are: `text` bytes that were found to
 /// be text, bytes held by the automaton's state or the recogniser, and bytes that were not read.
 ///
-/// The fields that most feeds need are first, so that they are in one or two lines of the processor's cache.
+/// The fields that most feeds need are first, so that they share one or two lines of the processor's cache.
 #[repr(C)]
 pub struct Engine {
     pub ledger: Ledger,
@@ -67,11 +67,11 @@ pub struct Engine {
     pub content_before: u64,
     /// The start of a stream if no prompt says otherwise.
     pub start: Start,
-    /// The flag for the host's treatment of a stray closer.
+    /// The flag of the host's option for a stray closer.
     stray_close: u16,
     /// Whether streams start in the thinking only by a guess of the dialect.
     pub guesses_start: bool,
-    /// Whether the open thinking was only guessed, and nothing has confirmed it.
+    /// Whether the open thinking was only guessed, and the text has not confirmed it.
     pub is_guess: bool,
     /// The reason that the host has given for the stream's end.
     pub end_reason: EndReason,
@@ -102,8 +102,8 @@ impl Engine {
         if !is_known {
             return Err(Error::NoSuchStart);
         }
-        // Bytes that are held at the beginning of a chunk stay until its end. Then as many more may have to be held, or a short
-        // chunk may be joined to them. Tags with attributes are rarely long: capacity for a long tag is reserved when one
+        // Bytes that are held at the beginning of a chunk stay until its end. After them, as many more may have to be held, or a
+        // short chunk may be joined to them. Tags with attributes are rarely long: capacity for a long tag is reserved when one
         // arrives.
         let most = compiled.room + 1;
         let mut engine = Engine {
@@ -184,7 +184,7 @@ impl Engine {
         }
     }
 
-    /// Notes that a marker follows. If it is in a prompt, text after it counts as the beginning of the stream.
+    /// Notes that a marker follows. Text after a marker of the prompt counts as the beginning of the stream.
     pub fn pass_marker(&mut self, compiled: &Compiled) {
         let gained = if self.is_in_prompt { self.leading } else { 0 };
         self.spans.change(compiled, flag::LEADING, gained);
@@ -237,8 +237,8 @@ impl Engine {
         Some((self.spans.channel(), *quiet))
     }
 
-    /// Counts `len` such bytes that the host has handled itself, the last of which is `last`. Returns whether that is possible.
-    /// Cannot panic.
+    /// Counts `len` bytes that the host has skipped, the last of which is `last`. Returns whether they could be skipped. Cannot
+    /// panic.
     #[cfg(feature = "c-api")]
     pub fn skip(&mut self, len: u64, last: u8) -> bool {
         let end = self.ledger.offset().checked_add(len).filter(|&end| end < MOST_SKIPPED);
@@ -313,7 +313,7 @@ impl Engine {
         }
     }
 
-    /// Enters the table, if the table has a state for the stream's position. It has none where calls without an opener, or
+    /// Enters the table, if the table has a state for the stream's position. It has no state where calls without an opener, or
     /// answers in JSON, may begin.
     pub fn enter_table(&mut self, compiled: &Compiled) {
         if self.spans.flags() & (flag::START | flag::HEADER) != 0
@@ -410,18 +410,17 @@ impl Engine {
     /// end, or by a marker.
     pub fn may_be_answer(&self, compiled: &Compiled) -> bool {
         if !self.has_begun {
-            return self.is_start_guessed() || compiled.has_labels();
+            return self.is_start_guessed() || compiled.may_open_answer();
         }
         if self.spans.open().is_empty() {
-            let may_open = self.spans.flags() & (flag::START | flag::LEAD) != 0 && !self.has_closed;
-            return may_open && compiled.has_labels();
+            return self.spans.is_before_first() && compiled.may_open_answer();
         }
         self.spans.channel() == Channel::Thinking
             && self.spans.is_first()
             && (self.is_guess || compiled.grammar.region(self.spans.region()).is_answered)
     }
 
-    /// Returns the number of held bytes that belong to a prompt. They are at the front.
+    /// Returns the number of held bytes that belong to a prompt, which are at the front.
     pub fn early(&self) -> usize {
         self.optional.get().map_or(0, |optional| optional.prompt.early)
     }
@@ -479,7 +478,7 @@ impl Engine {
         self.spans.channel() == Channel::Thinking && region.patterns.iter().any(ends)
     }
 
-    /// Makes the next closer of the thinking in the content be removed, if only blanks precede it.
+    /// Notes that the next closer of the thinking in the content must be removed, if only blanks precede it.
     pub fn expect_closer(&mut self, compiled: &Compiled) {
         if self.spans.channel() == Channel::Content {
             self.leave(compiled);

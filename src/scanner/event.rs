@@ -36,34 +36,14 @@ pub struct Event<'a> {
     /// The number of tokens, of those fed with [`feed_tokens`](crate::Scanner::feed_tokens), that begin before the event. For
     /// an attribute, it is the same as for the next event.
     pub first_token: u64,
-    /// The number of tokens that begin in the event's bytes, so that each token with bytes belongs to exactly one event. Bytes
-    /// that were fed without tokens have none.
+    /// The number of tokens that begin in the event's bytes, so that each token with bytes belongs to exactly one event. In bytes
+    /// that were fed without tokens, no token begins.
     pub tokens: u32,
 }
 
 impl<'a> Event<'a> {
-    /// Returns an event of the tool channel, for a host with a [`CallWriter`](crate::call_writer::CallWriter) that has kept
-    /// only the kinds and bytes of a scanner's events.
-    ///
-    /// ```
-    /// use aside::call_writer::{CallWriter, Options};
-    /// use aside::{Cause, Dialect, Event, Kind};
-    ///
-    /// let mut writer = CallWriter::new(&Dialect::find("qwen3")?, Options::default());
-    /// let (mut name, mut arguments) = (String::new(), String::new());
-    /// let end = Kind::CallEnd { index: 0, cause: Cause::Marker, is_repaired: false };
-    /// let kinds = [Kind::Call { rule: 1, table: 0, index: 0 }, Kind::CallName(None), Kind::CallValue, end];
-    /// for (kind, bytes) in kinds.into_iter().zip(["", "stop", "{}", ""]) {
-    ///     writer.event(&Event::of_call(kind, bytes.as_bytes()), |delta| {
-    ///         name += delta.name.unwrap_or_default();
-    ///         arguments += delta.arguments;
-    ///     })?;
-    /// }
-    /// assert_eq!((&*name, &*arguments), ("stop", "{}"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn of_call(kind: Kind<'a>, bytes: &'a [u8]) -> Event<'a> {
+    /// Returns an event of the tool channel, of which only the kind and the bytes are known.
+    pub(crate) fn of_call(kind: Kind<'a>, bytes: &'a [u8]) -> Event<'a> {
         Event { kind, channel: Channel::Tool, offset: 0, bytes, first_token: 0, tokens: 0 }
     }
 }
@@ -120,7 +100,7 @@ pub enum Kind<'a> {
         /// The number of the call in the stream, from 0.
         index: u64,
     },
-    /// The name of the call, whole. The bytes are the name. If the name is the value of a header's field, it is in this member
+    /// The name of the call, whole. The bytes are the name. If the name is the value of a header's field, this member has it
     /// instead.
     CallName(Option<&'a [u8]>),
     /// An id of the call, whole. If the whole head is the id, it is reported in two parts, with the name between them.
@@ -142,7 +122,7 @@ pub enum Kind<'a> {
         index: u64,
         /// The cause of the end.
         cause: Cause,
-        /// Whether the end of one of the call's values was repaired, so that the model may have meant another value.
+        /// Whether the end of one of the call's values was repaired, so that the model may have meant a different value.
         is_repaired: bool,
     },
 }
@@ -199,7 +179,7 @@ impl Kind<'_> {
 pub enum Cause {
     /// The closing marker arrived, or the tag closed itself.
     Marker = 0,
-    /// Another span began that ends it.
+    /// A span began that ends this one.
     Implied = 1,
     /// The stream ended.
     EndOfStream = 2,

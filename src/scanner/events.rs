@@ -1,5 +1,5 @@
-//! The events of one method call, pulled one at a time: the results of a `Pull` or of the ladder, with their bytes. Nothing
-//! here may change the stream.
+//! The events of one method call, pulled one at a time: the results of a `Pull` or of the ladder, with their bytes. These functions
+//! must not change the stream.
 
 use std::fmt;
 
@@ -65,7 +65,7 @@ impl<'a> Events<'a> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`], and [`Error::FinishPending`] if the events of a finish were not all pulled.
-    #[allow(clippy::should_implement_trait)] // An event lives until the next one is pulled, which `Iterator` cannot say.
+    #[allow(clippy::should_implement_trait)] // An event is valid until the next one is pulled, which `Iterator` cannot express.
     pub fn next(&mut self) -> Result<Option<Event<'_>>, Error> {
         let event = match self.method {
             Method::Finish => self.pull.next_of_finish(),
@@ -92,7 +92,7 @@ impl<'a> Events<'a> {
         Ok(())
     }
 
-    /// Pulls events until `on_event` returns false. Returns the number of bytes of the chunk that are done.
+    /// Pulls events until `on_event` returns false. Returns the number of bytes of the chunk that are consumed.
     pub(crate) fn until(&mut self, mut on_event: impl FnMut(Event<'_>) -> bool) -> (usize, Result<(), Error>) {
         let result = loop {
             match self.next() {

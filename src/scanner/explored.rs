@@ -1,9 +1,10 @@
 //! Tests the engine state by state. In every state that a dialect's pieces lead to, each piece is read in one call, byte by
 //! byte, and with a stop after each event. Events, counts and next state must be the same. A state that the engine keeps in
-//! several forms must continue in the same way from each. If all states were found, this proves it for texts of any length.
+//! several forms must continue in the same way from each. If all states were visited, this proves that cuts make no difference in
+//! texts of any length.
 //!
-//! `ASIDE_STATES` is the most states that are visited from each start, those with the shortest texts first. `ASIDE_EVERY=1`
-//! uses all pieces, `ASIDE_DIALECT=NAME` one dialect.
+//! `ASIDE_STATES` is the most states that are visited from each start, beginning with the states that the shortest texts lead to.
+//! `ASIDE_EVERY=1` uses all pieces, `ASIDE_DIALECT=NAME` one dialect.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, hash_map::DefaultHasher},
@@ -32,7 +33,7 @@ impl Recorded {
     }
 }
 
-/// A hasher that keeps the bytes it is given, so that they can be compared directly.
+/// A hasher that keeps its input, so that states can be compared directly.
 struct Bytes(Vec<u8>);
 
 impl Hasher for Bytes {
@@ -51,9 +52,11 @@ fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
     let Engine { ledger, state, text, before, spans, hold, pending, code, json, framing, has_begun, .. } = engine;
     (ledger.table_until(), state.state(), text, spans, hold.unreported(), has_begun, json).hash(&mut bytes);
-    // For a tag it only matters whether a mark, a blank or a letter precedes it.
+    // For a tag, it only matters whether a mark, a blank or a letter precedes the tag.
     let mark = prose::is_mark(*before).then_some(*before);
-    let asked = (prose::may_be_prose(*before), prose::is_space(*before), before.is_ascii_alphanumeric(), mark);
+    let in_sentence = prose::may_be_in_sentence(*before);
+    let asked =
+        (prose::may_be_prose(*before), in_sentence, prose::is_space(*before), before.is_ascii_alphanumeric(), mark);
     // Inside calls, the byte before does not matter.
     matches!(spans.channel(), Channel::Content | Channel::Thinking).then_some(asked).hash(&mut bytes);
     if state.is_fallback() {
@@ -133,11 +136,11 @@ impl Steps {
 
 struct Explorer {
     steps: Steps,
-    /// The most nodes that are visited. One more node is kept, to see that not all were visited.
+    /// The maximum number of nodes that are visited. One more node is kept, which shows that not all were visited.
     most: usize,
     nodes: Vec<Node>,
     found: HashSet<Vec<u8>>,
-    /// The outcome of each state as the engine keeps it, and the node that reached it first.
+    /// The outcome for each form in which the engine keeps a state, and the node that reached it first.
     outcomes: HashMap<Vec<u8>, (u64, usize)>,
 }
 

@@ -1,5 +1,5 @@
-//! Feeds chunks: `advance` reads a chunk part by part, and a pull reads the rest. Most chunks are one part, so the code
-//! for these is short, and must stay short.
+//! Feeds chunks: `advance` reads a chunk part by part, and a pull reads the rest. Most chunks are a single part, so the code for
+//! that case must stay short.
 
 use super::{
     advance::{Part, Take},
@@ -40,8 +40,8 @@ impl Scanner {
         }
     }
 
-    /// Feeds a chunk, which is short if `IS_SHORT`, for a host that never stops. Most chunks are fed at once, and the code for
-    /// short chunks must not be slowed down by the code for long ones.
+    /// Feeds a chunk, which is short if `IS_SHORT`, for a host that never stops. Most chunks are fed at once, and the code for long
+    /// chunks must not slow down the code for short ones.
     #[inline(never)]
     fn feed_at_once<const IS_SHORT: bool>(
         &mut self,
@@ -60,7 +60,7 @@ impl Scanner {
     }
 
     /// Feeds the rest of a chunk, from `fed` on, until `on_event` returns false. Returns the number of bytes of the chunk that are
-    /// done.
+    /// consumed.
     ///
     /// Outside bodies of calls, `HAS_PIECES` is false, so that the loop need not check the kind of a part.
     #[inline(never)]

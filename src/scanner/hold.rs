@@ -7,18 +7,17 @@ use std::cell::Cell;
 use super::error::Error;
 use crate::matcher::recogniser::TokenMark;
 
-/// The most bytes for `append_few`.
+/// The maximum number of bytes for `append_few`.
 const FEW: usize = 16;
 
-/// Held bytes, in the order of the stream. At the front are reported bytes, which stay until the next chunk because the host
-/// may still read them in events; then bytes that are not reported. Bytes from earlier chunks precede bytes of the current
-/// chunk.
+/// Held bytes, in the order of the stream. At the front are reported bytes, which stay until the next chunk because the host may
+/// still read them in events; bytes that are not reported follow. Bytes from earlier chunks precede bytes of the current chunk.
 #[derive(Default)]
 pub struct HoldBuffer {
     bytes: Box<[u8]>,
     len: usize,
-    /// The number of bytes that are in events, at most `len`. Between chunks, if nothing is held, it may still be the number of
-    /// an earlier chunk.
+    /// The number of bytes that are in events, at most `len`. Between chunks, if no bytes are held, this may still be the number
+    /// for an earlier chunk.
     reported: usize,
     /// The number of bytes that were carried over from earlier chunks, at most `len`.
     carried: usize,
@@ -157,7 +156,7 @@ impl HoldBuffer {
         if more <= self.bytes.len() - self.len {
             return Ok(());
         }
-        // If bytes arrive one by one, the buffer must not be moved for each byte.
+        // If bytes arrive one by one, the buffer's contents must not be moved for each byte.
         let mut grown = HoldBuffer::new((self.len + more).max(2 * self.bytes.len()))?;
         grown.push(self.all());
         self.bytes = grown.bytes;

@@ -49,7 +49,6 @@ pub use thoughts::Thought;
 
 #[cfg(feature = "c-api")]
 pub(crate) use advance::{Part, Take};
-#[cfg(feature = "c-api")]
 pub(crate) use chunk::check_lengths;
 #[cfg(feature = "c-api")]
 pub(crate) use engine::SHORT;

@@ -29,7 +29,7 @@ pub struct Prompt {
     pub open: Option<u8>,
     /// The number of held bytes that belong to the prompt. They are at the front, and will be in no event.
     pub early: usize,
-    /// Whether some of these bytes are decided.
+    /// Whether some of the prompt's bytes are decided.
     pub is_settled: bool,
     /// The number of bytes of the last marker that belong to the prompt.
     pub marker: usize,
@@ -64,7 +64,7 @@ impl StreamCalls {
     }
 
     pub fn set_body(&mut self, body: Option<Body>) {
-        // After the piece, other bytes may change the state.
+        // After the piece, different bytes may change the state.
         (self.body, self.self_loop) = (body, None);
         if let Some((at, name)) = body.and_then(|body| body.named_element())
             && let Some(element) = self.elements.get_mut().and_then(|names| names.get_mut(at))
@@ -115,7 +115,7 @@ impl Optional {
         }
     }
 
-    /// Returns whether text of the channel needs more than the automaton: because of a prompt, of tokens or of thoughts.
+    /// Returns whether the automaton alone cannot report text of the channel, because of a prompt, tokens or thoughts.
     pub fn reads_text(&self, channel: Channel) -> bool {
         let collects = self.thoughts.as_ref().is_some_and(|thoughts| thoughts.collects(channel));
         self.prompt.early > 0 || self.prompt.open.is_some() || self.in_token || collects

@@ -3,7 +3,7 @@
 use super::counts::Budget;
 use crate::channel::Start;
 
-/// Options of a scanner. The default is the dialect's choice.
+/// Options of a scanner. By default, the dialect decides everything.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Scanner, ScannerOptions, Start, StrayClose};
@@ -42,8 +42,8 @@ impl ScannerOptions {
 
     /// Collects whole thoughts, for [`Scanner::take_thought`](crate::Scanner::take_thought).
     ///
-    /// `bytes` limits all thoughts that were not taken yet together: their texts, types and attributes. Each attribute counts
-    /// as at least 48 bytes. The excess is cut off: first attributes, then the type, then the text.
+    /// `bytes` limits the total size of all thoughts that were not taken yet: their texts, types and attributes. Each attribute
+    /// counts as at least 48 bytes. The excess is cut off: first attributes, then the type, then the text.
     pub fn collect(self, bytes: impl Into<Option<usize>>) -> ScannerOptions {
         ScannerOptions { collect: bytes.into(), ..self }
     }
@@ -96,7 +96,7 @@ pub enum LeadingTags {
     /// marker. The tag's closer or the dialect's closer ends the thinking, whichever is first.
     #[default]
     Dialect,
-    /// The tag is text. This is for a host that asks for such a tag in its prompt, and looks for it itself.
+    /// The tag is text. Use it if the host asks for such a tag in its prompt, and looks for the tag itself.
     Text,
 }
 
@@ -117,11 +117,10 @@ pub enum StrayClose {
     /// The dialect decides.
     #[default]
     Dialect,
-    /// The closer is text. This is for a host that knows that its model does not think, and whose users write about such
-    /// markers.
+    /// The closer is text. Use it if the host knows that its model does not think, and its users write about such markers.
     Text,
-    /// Only the closer is removed: the text on both sides of it, including white space, stays content. This is for a host whose
-    /// prompt has ended the thinking, with a model that closes it again. It is the default after
+    /// Only the closer is removed: the text on both sides of it, including white space, stays content. Use it if the host's prompt
+    /// has ended the thinking, and the model closes it again. This is the default after
     /// [`start_from_prompt`](crate::Scanner::start_from_prompt) with such a prompt.
     Drop,
 }
@@ -146,8 +145,8 @@ pub enum CallsInThinking {
     Dialect,
     /// Every tool opener in the thinking is text.
     Never,
-    /// The dialect decides, and a rewriter reports a call at once. With `Dialect`, a rewriter waits until it is known whether
-    /// the call is meant: if text follows, the call is part of the thinking.
+    /// The dialect decides, and a rewriter reports a call at once. With `Dialect`, a rewriter waits until it is clear whether the
+    /// model means the call: if text follows, the call is part of the thinking.
     Always,
 }
 

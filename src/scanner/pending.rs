@@ -12,8 +12,8 @@ pub enum Pending {
     Unread,
     /// Bytes that may be a marker, with the recogniser that has read them so far. Only outside the table.
     Undecided(Recogniser),
-    /// A marker of `len` bytes, whose following bytes decide whether it counts or is text; `seen` bytes of both were read. If
-    /// it is an opener of calls (`opens_calls`), a body must begin after it. Otherwise the question is whether the text only
+    /// A marker of `len` bytes, whose following bytes decide whether it counts or is text; `seen` bytes of the marker and of those
+    /// were read. An opener of calls (`opens_calls`) counts if a body begins after it. Any other marker counts unless the text only
     /// mentions it.
     Marker {
         pattern: u8,

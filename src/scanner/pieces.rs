@@ -1,6 +1,5 @@
-//! Feeds the body of a tool span piece by piece, without a `Pull`: nearly all chunks in a body are a piece of a value, or a
-//! part of a held word. Everything else, such as a closer, is left to a `Pull`, which reads the same bytes again. Nothing here
-//! allocates.
+//! Feeds the body of a tool span piece by piece, without a `Pull`: nearly all chunks in a body are a piece of a value, or a part of
+//! a held word. A `Pull` reads everything else, such as a closer, beginning with the same bytes. No function here allocates.
 
 use super::{
     advance::{Part, last_of_loop},
@@ -26,7 +25,8 @@ impl Engine {
         let end = self.ledger.end_in_table(chunk.len())?;
         let loops = last_of_loop(compiled.automaton.loop_sets(), mask, chunk).is_some();
         let Some(piece) = piece else {
-            // Held words need bytes that all loop: any other byte may end the word, or be part of an escape.
+            // A held word continues only with bytes that do not change the state: any other byte may end the word, or be part of an
+            // escape.
             let is_held = loops && self.hold_more(chunk);
             let part = Part::whole(Piece::Text, self.ledger.offset(), chunk);
             return is_held.then_some(Part { len: 0, is_held, ..part });

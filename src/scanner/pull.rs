@@ -1,5 +1,5 @@
-//! The order of work in a pull: a found marker is reported (`report`), and then reading continues (`read`), until no more bytes
-//! can be decided. A pull returns one event at a time and may be stopped after each, so no loop here may run past an event.
+//! The order of work in a pull: a found marker is reported (`report`), and then reading continues (`read`), until no more bytes can
+//! be decided. A pull returns one event at a time and may be stopped after each, so no loop may continue after an event.
 
 use super::{
     chunk::Chunk,
@@ -75,7 +75,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Makes the held bytes, or the first of them, be reported as they are. Returns whether there are any.
+    /// Prepares to report the held bytes, or the first of them, unchanged. Returns whether there are any.
     fn release(&mut self) -> bool {
         let held = self.engine.hold.unreported().len();
         // Before the first byte, all held bytes belong to the prompt.
@@ -192,10 +192,9 @@ impl Pull<'_> {
         len - incomplete_tail(&last[..count])
     }
 
-    /// Reports the next `len` bytes as text, or as many as are within the budget. If none are, reports that the budget is
-    /// exceeded.
-    // Like other parts of a pull it is not inlined: in one large function, each event would have to save registers for all
-    // parts.
+    /// Reports the next `len` bytes as text, or as many as are within the budget. If no byte is, reports that the budget is
+    /// exceeded. Like other parts of a pull, this function is not inlined: in one large function, each event would have to save
+    /// registers for all parts.
     #[inline(never)]
     pub(super) fn report_text(&mut self, len: usize) -> Result<EventRef, Error> {
         self.give_back();

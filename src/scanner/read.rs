@@ -1,5 +1,5 @@
-//! Reads to the next marker: the automaton leads from state to state until a marker is complete. If it cannot decide, a
-//! recogniser reads one marker. Bytes that are found to be text are only counted here; `pull` reports them.
+//! Reads to the next marker: the automaton moves from state to state until a marker is complete. If it cannot decide, a recogniser
+//! reads one marker. Bytes that are found to be text are only counted here; `pull` reports them.
 
 use super::{
     engine::SHORT,
@@ -11,7 +11,7 @@ use crate::channel::Channel;
 use crate::matcher::{
     automaton::Exit,
     bytes::is_blank,
-    grammar::{Action, LineRule, PatternSet, flag},
+    grammar::{Action, LineRule, Pattern, PatternSet, flag},
     prose::{self, Before},
     recogniser::{Outcome, Recogniser},
 };
@@ -46,7 +46,7 @@ impl Pull<'_> {
         let is_long = self.chunk.len() - self.pos > SHORT;
         let first = self.engine.text + self.engine.undecided();
         let limit = left.map_or(all, |left| all.min(first + left.saturating_sub(first).max(1)));
-        // The position for which it was last examined whether a body of calls begins without an opener.
+        // The last position at which this has checked whether a body of calls begins without an opener.
         let mut asked = None;
         loop {
             if let Pending::Marker { pattern, len, opens_calls, .. } = self.engine.pending {
@@ -64,8 +64,10 @@ impl Pull<'_> {
                     self.found = Some(Match::Marker { pattern, len, is_broken: false });
                     return Ok(ReadOutcome::Found);
                 }
-                let first = self.byte(0);
-                self.engine.pass(compiled, first);
+                for _ in 0..if opens_calls { 1 } else { len } {
+                    let next = self.byte(0);
+                    self.engine.pass(compiled, next);
+                }
                 if !opens_calls {
                     self.note_mention(pattern);
                 }
@@ -174,7 +176,7 @@ impl Pull<'_> {
         &rest[..rest.len().min(limit - read)]
     }
 
-    /// Begins to read the bytes after the text as a marker.
+    /// Starts reading the bytes after the text as a marker.
     pub(super) fn begin_recogniser(&mut self) {
         let first = self.byte(0);
         let engine = &self.engine;
@@ -226,8 +228,8 @@ impl Pull<'_> {
         }
     }
 
-    /// Acts on the outcome of a recogniser. Returns whether something was found. `before` is the number of its bytes before the
-    /// one that decided.
+    /// Acts on the outcome of a recogniser. Returns whether something was found. `before` is the number of bytes before the
+    /// deciding byte.
     fn decide(&mut self, outcome: Outcome, recogniser: Recogniser, before: usize) -> Result<bool, Error> {
         self.engine.pending = Pending::Unread;
         let found = match outcome {
@@ -261,7 +263,7 @@ impl Pull<'_> {
         Ok(true)
     }
 
-    /// Makes a marker of `len` bytes wait, if the bytes after it decide whether it counts. Returns whether it waits.
+    /// Holds a marker of `len` bytes, if the bytes after it decide whether it counts. Returns whether it is held.
     fn waits(&mut self, pattern: u8, len: u32, is_broken: bool) -> bool {
         let opens_calls = self.opener_of(pattern).is_some();
         let waits = opens_calls || !is_broken && self.may_be_mention(pattern, len);
@@ -276,7 +278,7 @@ impl Pull<'_> {
         self.rest(self.engine.text + at)[0]
     }
 
-    /// Returns the context before the current place.
+    /// Returns the context before the current position.
     pub(super) fn before(&self) -> Before {
         let Some(last) = self.engine.text.checked_sub(1) else { return self.engine.before };
         let byte = self.rest(last)[0];
@@ -304,11 +306,14 @@ impl Pull<'_> {
         }
         match (region.channel, pattern.action) {
             (Channel::Thinking, Action::Close { .. }) => prose::is_mark(self.before()),
-            (Channel::Content, Action::Open { .. }) => {
+            (
+                Channel::Content,
+                Action::Open { .. } | Action::HeaderBegin { .. } | Action::HeaderEnd | Action::HeaderWhole,
+            ) => {
                 let has_begun = self.engine.spans.flags() & flag::LEAD == 0;
                 has_begun
                     && (prose::may_be_prose(self.before()) || self.is_generic(len))
-                    && prose::is_word_tag(b"<", self.marker_bytes(len))
+                    && (self.is_word_tag(len) || self.is_token(pattern.action))
             }
             (Channel::Content, Action::Drop) if pattern.spares_prose => self.engine.spans.flags() & flag::LEAD == 0,
             (Channel::Content, Action::Drop | Action::DropLast | Action::DropClose | Action::Reclassify { .. }) => {
@@ -321,6 +326,29 @@ impl Pull<'_> {
         }
     }
 
+    /// Returns whether the next opener is a tag without blanks and attributes.
+    fn is_word_tag(&self, len: u32) -> bool {
+        prose::is_word_tag(b"<", self.marker_bytes(len))
+    }
+
+    /// Returns whether the next marker, which has this action, opens a span or a message by a token. Wrappers of the content
+    /// are left out, because they may be inside a sentence.
+    fn is_token(&self, action: Action) -> bool {
+        let is_wrapper = match action {
+            Action::Open { rule, .. } => self.compiled.spans[usize::from(rule)].channel == Channel::Content,
+            _ => false,
+        };
+        !is_wrapper && prose::begins_token(self.byte(0))
+    }
+
+    /// Returns whether the next tag is the first text of its line after two blanks or more, as in code. Text must precede it
+    /// since the last close.
+    fn is_indented(&self) -> bool {
+        let engine = &*self.engine;
+        let is_after_text = engine.spans.flags() & flag::FRESH == 0;
+        is_after_text && engine.code.is_indented(self.region().lines) && prose::is_space(self.before())
+    }
+
     /// Returns the bytes of the next marker.
     fn marker_bytes(&self, len: u32) -> impl Iterator<Item = u8> {
         (0..len as usize).map(|at| self.byte(at))
@@ -330,69 +358,91 @@ impl Pull<'_> {
     /// or digit. This matters only in dialects whose tags match in any case.
     fn is_generic(&self, len: u32) -> bool {
         let is_capital = |byte: u8| self.compiled.grammar.fold(byte) != byte;
-        self.before().is_ascii_alphanumeric() && self.marker_bytes(len).any(is_capital)
+        self.before().is_ascii_alphanumeric() && self.marker_bytes(len).any(is_capital) && self.is_word_tag(len)
     }
 
-    /// Returns the name of an opener that is a tag.
-    fn name_of_tag(&self, rule: u8, tag: u8) -> Option<&str> {
-        let opener = self.compiled.labels.get(usize::from(rule))?.openers.get(usize::from(tag))?;
-        Some(opener.trim_start_matches('<').trim_end_matches('>'))
+    /// Returns the closer of an opener, or nothing.
+    fn closer(&self, (rule, tag): (u8, u8)) -> &[u8] {
+        let closers = self.compiled.labels.get(usize::from(rule)).map(|labels| &labels.closers);
+        closers.and_then(|closers| closers.get(usize::from(tag))).map_or(b"", |closer| closer.as_bytes())
     }
 
-    /// Returns whether the next marker is the closer of a tag that the text has mentioned: in this line, or anywhere if
-    /// thinking has ended.
+    /// Returns whether the next marker is the closer of an opener that the text has mentioned, perhaps with a suffix: in this
+    /// line, in another that is indented, or anywhere if thinking has ended.
     fn closes_mentioned(&self, len: u32) -> bool {
         let engine = &*self.engine;
-        let mentioned = engine.mentioned.filter(|_| engine.code.mentions_tag() || engine.has_closed);
-        let Some(name) = mentioned.and_then(|(rule, tag)| self.name_of_tag(rule, tag)) else { return false };
+        let is_asked = engine.code.mentions_tag() || engine.has_closed || self.is_indented();
+        let closer = engine.mentioned.filter(|_| is_asked).map_or(&b""[..], |opener| self.closer(opener));
+        let Some((last, front)) = closer.split_last() else { return false };
         let fold = |byte: u8| self.compiled.grammar.fold(byte);
-        let closer = || b"</".iter().chain(name.as_bytes()).copied();
-        let (count, len) = (name.len() + 2, len as usize);
+        let (count, len) = (front.len(), len as usize);
         len > count
-            && closer().enumerate().all(|(at, byte)| fold(byte) == fold(self.byte(at)))
-            && (self.byte(count) == b'>' && len == count + 1 || self.byte(count) == b':')
+            && front.iter().enumerate().all(|(at, byte)| fold(*byte) == fold(self.byte(at)))
+            && (self.byte(count) == *last && len == count + 1 || self.byte(count) == b':')
     }
 
-    /// Returns whether the closer of this tag is at `at`, so that the text only mentions both. Returns `None` if more bytes are
-    /// needed.
-    fn is_pair(&self, rule: u8, tag: u8, at: usize, at_end: bool) -> Option<bool> {
-        let Some(name) = self.name_of_tag(rule, tag) else { return Some(false) };
-        let closer = b"</".iter().chain(name.as_bytes()).chain(b">");
+    /// Returns whether this literal is at `at`. Returns `None` if more bytes are needed.
+    fn is_literal(&self, literal: &[u8], at: usize, at_end: bool) -> Option<bool> {
         let known = self.unreported() - at;
-        let fold = |byte: u8| self.compiled.grammar.fold(byte);
-        for (after, byte) in closer.enumerate() {
+        let grammar = &self.compiled.grammar;
+        for (after, byte) in literal.iter().enumerate() {
             if after == known {
                 return at_end.then_some(false);
             }
-            if fold(self.rest(at + after)[0]) != fold(*byte) {
+            if grammar.fold(self.rest(at + after)[0]) != grammar.fold(*byte) {
                 return Some(false);
             }
         }
-        Some(true)
+        Some(!literal.is_empty())
+    }
+
+    /// Returns up to two bytes at `at`, and their number.
+    fn few(&self, at: usize) -> ([u8; 2], usize) {
+        let mut few = [0; 2];
+        let count = few.len().min(self.unreported() - at);
+        few.iter_mut().zip(0..count).for_each(|(byte, after)| *byte = self.rest(at + after)[0]);
+        (few, count)
     }
 
     /// Decides whether a marker that the text may only mention counts. Returns `None` if more bytes are needed.
     fn decide_mention(&self, pattern: u8, len: u32, at_end: bool) -> Option<bool> {
         let at = self.engine.text + len as usize;
-        let mut next = [0; 2];
-        let few = next.len().min(self.unreported() - at);
-        next.iter_mut().zip(0..few).for_each(|(byte, after)| *byte = self.rest(at + after)[0]);
-        let (before, next) = (self.before(), &next[..few]);
+        let (next, count) = self.few(at);
+        let (before, next) = (self.before(), &next[..count]);
         let pattern = &self.region().patterns[usize::from(pattern)];
         match pattern.action {
             Action::Drop if pattern.spares_prose => prose::is_in_sentence(next, at_end).map(|is_prose| !is_prose),
             Action::Close { .. } => prose::is_quoted(before, next, at_end).map(|is_quoted| !is_quoted),
             Action::Open { .. } if self.is_generic(len) => Some(false),
-            Action::Open { rule, tag, .. } if next.first() == Some(&b'<') && prose::is_space(before) => {
-                self.is_pair(rule, tag, at, at_end).map(|is_pair| !is_pair)
+            Action::Open { .. } | Action::HeaderBegin { .. } | Action::HeaderEnd | Action::HeaderWhole => {
+                self.is_opener_in_prose(pattern, len, at_end).map(|is_prose| !is_prose)
             }
-            Action::Open { .. } => match next.first() {
-                Some(&next) => Some(!prose::is_prose(before, next)),
-                None => at_end.then_some(true),
-            },
             _ if self.closes_mentioned(len) => Some(false),
             _ if prose::is_mark(before) => prose::is_quoted(before, next, at_end).map(|is_quoted| !is_quoted),
             _ => prose::continues_sentence(next, at_end).map(|continues| !continues),
+        }
+    }
+
+    /// Returns whether the text only mentions an opener of `len` bytes. Returns `None` if more bytes are needed.
+    fn is_opener_in_prose(&self, pattern: &Pattern, len: u32, at_end: bool) -> Option<bool> {
+        let (before, mut at) = (self.before(), self.engine.text + len as usize);
+        if let Action::Open { rule, tag, .. } = pattern.action
+            && prose::may_be_in_sentence(before)
+            && self.is_literal(self.closer((rule, tag)), at, at_end)?
+        {
+            return Some(true);
+        }
+        let is_tag = self.is_word_tag(len);
+        if !is_tag && pattern.after > 0 {
+            // The label of a token belongs to it.
+            let label = self.compiled.grammar.framing(pattern.after).trim_ascii_end();
+            at += if self.is_literal(label, at, at_end)? { label.len() } else { 0 };
+        }
+        let (next, count) = self.few(at);
+        match next[..count].first() {
+            _ if !is_tag => prose::is_token_in_prose(before, &next[..count], at_end),
+            Some(&next) => Some(prose::is_prose(before, next) || self.is_indented() && !prose::is_line_end(next)),
+            None => at_end.then_some(false),
         }
     }
 
@@ -406,6 +456,7 @@ impl Pull<'_> {
                 self.engine.code.set_mentions_tag(true);
             }
             Action::Drop if pattern.spares_prose => {}
+            Action::HeaderBegin { .. } | Action::HeaderEnd | Action::HeaderWhole => {}
             _ if channel == Channel::Content => self.engine.code.set_mentions_tag(false),
             _ => {}
         }

@@ -1,5 +1,5 @@
 //! Carries out the effects of a found marker, and reports its events one after the other. The host may stop after each event,
-//! so every step must leave the engine in a state from which the next pull can continue.
+//! so after every step, the engine must be in a state from which the next pull can continue.
 
 use super::{
     attributes::{Attributes, fits},
@@ -118,7 +118,7 @@ impl Pull<'_> {
                 message(compiled, engine.spans.innermost(), &engine.attributes, 0)
             }
             Action::HeaderWhole => {
-                engine.attributes.read_whole_header(header_rule(compiled), marker)?;
+                engine.attributes.read_whole_header(header_rule(compiled), &marker[usize::from(pattern.before)..])?;
                 message(compiled, engine.spans.innermost(), &engine.attributes, 0)
             }
             Action::Close { rule, keep } => {
@@ -164,7 +164,7 @@ impl Pull<'_> {
         let is_fence = is_fence_close || matches!(pattern.action, Action::FenceOpen { .. });
         // The state of the code tracker after the marker.
         if has(due::QUOTE) {
-            // The quote is text like any other.
+            // The quote is reported as ordinary text.
             for at in 0..len as usize {
                 let byte = rest(&engine.hold, &self.chunk.bytes[self.pos..], 0)[at];
                 if has_lines {
@@ -183,11 +183,11 @@ impl Pull<'_> {
             due: pending.due | bits(pattern.before > 0, due::BEFORE) | bits(has_attributes, due::ATTRIBUTES),
             before: pattern.before,
             main: len - u32::from(pattern.before),
-            // After a tag that closes itself there is no framing of its inside.
+            // A tag that closes itself has no framing inside.
             after: if has(due::OPEN) && has(due::CLOSE) { 0 } else { pattern.after },
             ..pending
         });
-        // If the caller stops between two events, the rest is held. Holding must not fail then, so room is made now.
+        // If the caller stops between two events, the rest is held. Holding must not fail at that point, so room is made now.
         let may_be_held = pattern.before > 0 || has(due::IMPLIED | due::RECLASSIFY | due::TEXT);
         if may_be_held && engine.hold.unreported().is_empty() {
             engine.hold.make_room(len as usize)?;

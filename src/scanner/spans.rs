@@ -1,5 +1,5 @@
-//! The open spans of a stream, and what is remembered of earlier text: flags, and the rules whose spans were closed. Region,
-//! channel and active patterns follow from these, so no other file may set them.
+//! The open spans of a stream, and the facts about earlier text: flags, and the rules whose spans were closed. Region, channel and
+//! active patterns are derived from these, so no other file may set them.
 
 use crate::{
     channel::Channel,
@@ -93,14 +93,19 @@ impl Spans {
         &self.open[..usize::from(self.depth)]
     }
 
-    /// Returns whether no span is open, and none was before.
+    /// Returns whether no span is open and none was opened before.
     pub fn is_untouched(&self) -> bool {
         self.depth == 0 && self.closed_once == 0
     }
 
-    /// Returns whether one span is open, which is the first of the stream.
+    /// Returns whether exactly one span is open, the first of the stream.
     pub fn is_first(&self) -> bool {
         self.depth == 1 && self.closed_once == 0
+    }
+
+    /// Returns whether no span is open, and none was closed: the next one is the first of the stream.
+    pub fn is_before_first(&self) -> bool {
+        self.depth == 0 && self.closed_once == 0
     }
 
     pub fn innermost(&self) -> Option<&OpenSpan> {
@@ -156,7 +161,7 @@ impl Spans {
         closed
     }
 
-    /// Notes that a span of this rule was closed without having been open.
+    /// Notes the closing of a span of this rule that was not open.
     pub fn set_closed(&mut self, rule: u8) {
         self.closed_once |= 1 << rule;
     }

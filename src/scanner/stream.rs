@@ -155,9 +155,9 @@ impl Scanner {
     /// [`Cause::Forced`](crate::Cause::Forced). A tool span whose calls the dialect describes is closed too, with its open
     /// call.
     ///
-    /// If the innermost span is neither of these, nothing is done; nor before the first byte of a stream whose prompt has
-    /// opened a span. A closer that follows, with only blanks before it, is removed. The closer of a fence is not removed: it
-    /// is text.
+    /// If the innermost span is neither of these, nothing happens. Nothing happens either before the first byte of a stream whose
+    /// prompt has opened a span. A closer that follows, with only blanks before it, is removed. The closer of a fence is not
+    /// removed: it is text.
     ///
     /// # Errors
     ///
@@ -167,8 +167,8 @@ impl Scanner {
         self.force_close_events().for_each(on_event)
     }
 
-    /// Reports the held bytes before a tool call that is not in the text. Like a call in the text, it ends the thinking if the
-    /// dialect's tool spans do (`ends`). A closer that follows, with only blanks before it, is removed.
+    /// Reports the held bytes before a tool call that is not part of the text. Like a call in the text, such a call ends the
+    /// thinking if the dialect's tool spans do (`ends`). A closer that follows, with only blanks before it, is removed.
     pub(crate) fn pass_call(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         if self.engine.is_ended_by_calls(&self.dialect.compiled) {
             self.force_close(on_event)?;
@@ -287,9 +287,8 @@ impl Scanner {
     /// there is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a
     /// marker or framing that the prompt begins continues in the stream.
     ///
-    /// Markers at the prompt's end that are still undecided do not count for the start: a marker that is cut off, and an opener
-    /// of a tool call that counts only if a call follows. If the stream decides that the opener counts, the first event opens
-    /// its span.
+    /// A marker at the prompt's end that is still undecided does not count for the start: an incomplete marker, or an opener of a
+    /// tool call that counts only if a call follows. If the stream decides that the opener counts, the first event opens its span.
     ///
     /// Spans that the prompt has opened are reported with the first byte, at offset 0 and without bytes. No other event and no
     /// offset includes anything of the prompt. `finish`, `reset` and an empty `tail` restore the scanner's own start.

@@ -1,12 +1,12 @@
-//! Tests of skipping, and of prose being read by the automaton alone: both look inside the engine, so they are not with the
-//! tests of the public interface.
+//! Tests that the scanner skips prose, and that the automaton reads prose without the recogniser. Both tests look inside the engine, so they are not among the tests of the
+//! public interface.
 
 use samples::Random;
 
 use super::advance::Take;
 use crate::{Channel, Counts, Dialect, Kind, Scanner, ScannerOptions, Start, StrayClose};
 
-/// Channel, offset and bytes of each event; text that was cut is joined, and other events are recorded by their kind.
+/// Channel, offset and bytes of each event; pieces of text are joined, and other events are recorded by their kind.
 #[derive(Debug, Default, PartialEq)]
 struct Recorded(Vec<(String, Channel, u64, Vec<u8>)>);
 
@@ -27,7 +27,7 @@ impl Recorded {
     }
 }
 
-/// Feeds as a host does that skips quiet chunks; `plainly`: it tries plain text first. Returns how much passed.
+/// Feeds like a host that skips quiet chunks; with `plainly`, it tries plain text first. Returns how much was skipped.
 fn feed_quietly(scanner: &mut Scanner, recorded: &mut Recorded, chunks: &[&[u8]], plainly: bool) -> u64 {
     let (mut quiet, mut passed) = (None, 0);
     let mut skipped: Vec<u8> = Vec::new();
@@ -69,7 +69,7 @@ fn what_is_quiet_may_be_skipped() {
         let examples = file["example"].as_array().unwrap().iter().map(|example| example["input"].as_str().unwrap());
         let prose = "It is 42, and `so`:\n\n```\nlet a = b < c;\n```\n# Ja, schön < dort.\n - \"it\"'s\n~~~ 'a' = ";
         for input in examples {
-            // Prose everywhere, between markers too.
+            // The text is prose everywhere, also between markers.
             let words = input.split_inclusive(['>', '\n', ' ']);
             let mixed: String = words.map(|word| format!("{word}{}", &prose[..random.below(50)])).collect();
             for text in [input.as_bytes(), mixed.as_bytes(), format!("{input}{prose}{input}").as_bytes()] {

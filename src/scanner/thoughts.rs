@@ -1,5 +1,5 @@
-//! Collects whole thoughts while their text is streamed, until the host takes them. They must never hold more than the limit,
-//! and must not depend on how the stream was cut.
+//! Collects whole thoughts while their text is streamed, until the host takes them. Thoughts must never exceed the limit, and must
+//! not depend on how the stream was cut.
 
 use std::collections::VecDeque;
 
@@ -54,9 +54,9 @@ pub struct Thoughts {
     open: Option<Thought>,
     /// The span of the unfinished thought, if it has a `thought` rule: such a thought will be trimmed.
     rule: Option<u8>,
-    /// Whether bytes of the unfinished thought did not fit. If it is not truncated, these were blanks.
+    /// Whether bytes of the unfinished thought did not fit. If the thought is not marked as truncated, these were blanks.
     is_full: bool,
-    /// Whether the unfinished thought is content so far, which a closer may still turn into thinking.
+    /// Whether the unfinished thought is still content, which a closer may turn into thinking.
     is_guess: bool,
     lost: u64,
 }
@@ -217,7 +217,7 @@ fn finish(thought: &mut Thought, rule: &ThoughtRule) -> Result<(), Error> {
         thought.attributes.iter().find(|(other, _)| other == name.as_bytes()).map(|(_, value)| value.as_slice())
     };
     let given = value(&rule.text).map(trim).filter(|text| !text.is_empty());
-    // If the attribute has the text, it does not matter that the body was cut.
+    // If the attribute has the text, it does not matter whether the body was truncated.
     let truncated = thought.truncated && given.is_none();
     // The end of a truncated thought is not trimmed, because it is not the real end.
     let body = if thought.truncated { &thought.text } else { trim(&thought.text) };

@@ -1,5 +1,5 @@
-//! The window of a pull: the held bytes and then the chunk, as one stretch of bytes that are in no event yet. Events are cut
-//! off its front. Its rest is held when the pull ends, so no byte may be removed without an event.
+//! The window of a pull: the held bytes and then the chunk, as one stretch of bytes that are in no event yet. Events are taken from
+//! the front of the window. The rest is held when the pull ends, so no byte may be removed without an event.
 
 use super::{chunk::Chunk, engine::Engine, error::Error, event::Cause, hold::HoldBuffer, pending::Pending};
 use crate::{
@@ -30,7 +30,7 @@ pub enum Match {
     Marker {
         pattern: u8,
         len: u32,
-        /// Whether it is a header that broke off. Its fields have been read.
+        /// Whether the marker is a header that broke off. Its fields have been read.
         is_broken: bool,
     },
     /// The framing that was expected.
@@ -41,7 +41,7 @@ pub enum Match {
     Call { piece: Piece, len: usize, next: Body },
     /// The end of a body of calls. The recogniser reads the marker itself.
     Closer,
-    /// Nothing. The text before it must be reported even if it ends inside a character, because the host wants it.
+    /// No match. The text before this place must be reported even if it ends inside a character, because the host wants it.
     Released,
 }
 
@@ -122,8 +122,8 @@ impl<'a> Pull<'a> {
         self.pos
     }
 
-    /// Checks the invariants at each place where a pull may end, which is after each event. The rest of the chunk may never be
-    /// fed, so nothing of it may be remembered.
+    /// Checks the invariants at each place where a pull may end, which is after each event. The rest of the chunk may never be fed,
+    /// so no information about it may be kept.
     fn check_end(&self) {
         let (engine, is_sound) = (&*self.engine, !self.has_failed);
         if is_sound && engine.has_begun {
@@ -143,7 +143,7 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Returns whether a token continues where the chunk was consumed.
+    /// Returns whether a token continues at the end of the consumed bytes.
     pub fn is_inside_token(&self) -> bool {
         self.chunk.is_inside_token(self.pos)
     }
@@ -152,7 +152,8 @@ impl<'a> Pull<'a> {
     /// feed them again.
     pub(super) fn hold_rest(&mut self) -> Result<(), Error> {
         if matches!(&self.engine.pending, Pending::Undecided(recogniser) if recogniser.len() == 0) {
-            // A recogniser that has read nothing is dropped: it was made for the next byte, and the caller may feed another.
+            // A recogniser that has read nothing is dropped: it was made for the next byte, and the caller may feed a different
+            // one.
             self.engine.pending = Pending::Unread;
         }
         self.gather(self.read_ahead())
@@ -203,7 +204,7 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Reports as many of the next `len` bytes as are within the budget as text. If none are, it reports that the budget is
+    /// Reports as text as many of the next `len` bytes as are within the budget. If no byte is, reports that the budget is
     /// exceeded. Returns the event and its length. The bytes must be contiguous.
     pub(super) fn text_within_budget(&mut self, len: usize) -> Result<(EventRef, usize), Error> {
         let early = self.engine.early().min(len);

@@ -8,7 +8,7 @@ use memchr::memchr2;
 use super::choices::{Head, Layout, write_empty};
 use super::event::{EventPart, split_mark};
 use super::format::Format;
-use super::options::{Comments, Field, Formats, Options};
+use super::options::{Comments, Formats, Options};
 use crate::memory::{self, TryBox, append};
 
 /// An empty event of Messages, which may be anywhere in a stream.
@@ -106,7 +106,7 @@ impl Silencer {
             Some(Format::Messages) => append(out, PING),
             Some(Format::Chat) if self.head.is_empty() => append(out, FIRST_CHAT),
             Some(Format::Completions) if self.head.is_empty() => append(out, FIRST_COMPLETION),
-            Some(Format::Chat | Format::Completions) => write_empty(&self.head, Field::default(), out),
+            Some(Format::Chat | Format::Completions) => write_empty(&self.head, out),
             _ => Ok(()),
         })
     }

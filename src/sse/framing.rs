@@ -4,7 +4,7 @@ use std::mem;
 
 use memchr::{memchr, memrchr2};
 
-use super::options::{Body, Options};
+use super::options::Body;
 use super::repair::{Repairer, Shaper};
 use super::rewrite::Rewrite;
 use super::rewriter::{Mode, Rewriter};
@@ -267,7 +267,7 @@ impl Rewriter {
     }
 
     fn max_event(&self) -> usize {
-        self.rewrite.options.max_event.unwrap_or(Options::MAX_EVENT)
+        self.rewrite.options.max_event_bytes()
     }
 }
 

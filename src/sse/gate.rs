@@ -1,9 +1,9 @@
 //! Decides by HTTP metadata which answers a rewriter reads, and which requests lead to such answers, so that all hosts decide
 //! alike. Nothing is allocated and nothing is remembered.
 
-use super::normalise::Thinking;
 use super::options::{Body, Formats};
-use crate::json::{Reader, Span, name, unescape};
+use crate::answer::Thinking;
+use crate::json::{Reader, members, name, unescape};
 
 /// Ends of paths, with the format of each. The longest end that fits decides.
 const PATHS: [(&[u8], Formats); 6] = [
@@ -216,64 +216,132 @@ fn decode<'a>(string: &[u8], room: &'a mut [u8]) -> Option<&'a str> {
     str::from_utf8(room.get(..len)?).ok()
 }
 
-/// Returns whether a request wants the thinking in its answer, for [`Options::thinking`](super::Options::thinking). Only the path
-/// of the exchange is read; `body` is the whole body of the request.
+/// The facts of a request that concern its answer, from [`read_request`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Request<'a> {
+    /// Whether the model should think; `None` if the request does not say, so that the model decides.
+    pub thinks: Option<bool>,
+    /// Whether the client wants the thinking in the answer, for [`Options::thinking`](super::Options::thinking).
+    pub thinking: Thinking,
+    /// The JSON text of `tools`, for [`Tools::read`](crate::answer::Tools::read); `None` if the request offers none.
+    pub tools: Option<&'a str>,
+}
+
+/// Reads the facts of a request that concern its answer. Only the path of the exchange is read; `body` is the whole body of the
+/// request. An incomplete body, or one that is not a JSON object, decides nothing.
 ///
-/// A request wants no thinking if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or
-/// if it is a Messages request whose `thinking` is absent or `disabled`. Any other request wants it, even if its body is not a
-/// JSON object.
+/// The model should think or not, if one of these says so; the first one counts: a variable of the chat template
+/// (`chat_template_kwargs`: `enable_thinking`, `thinking`, `thinking_mode`), `enable_thinking` or `think` as a boolean, the type
+/// of `thinking`, an effort (`think`, `reasoning_effort`, also as a variable, and `reasoning.effort`), which is off as `none` or
+/// `no_think`.
+///
+/// The client wants no thinking if the request has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or
+/// `"think": false`, or if it is a Messages request whose `thinking` is absent or `disabled`.
 ///
 /// ```
-/// use aside::sse::{Exchange, Thinking, request_thinking};
+/// use aside::sse::{Exchange, Thinking, read_request};
 ///
-/// let request = Exchange::new().method("POST").path("/v1/messages");
-/// assert_eq!(request_thinking(&request, r#"{"model":"m","messages":[]}"#), Thinking::Drop);
-/// let body = r#"{"model":"m","thinking":{"type":"enabled","budget_tokens":1024},"messages":[]}"#;
-/// assert_eq!(request_thinking(&request, body), Thinking::Keep);
-/// let request = request.path("/api/chat");
-/// assert_eq!(request_thinking(&request, r#"{"model":"m","think":false}"#), Thinking::Drop);
+/// let body = r#"{"model":"m","messages":[],"chat_template_kwargs":{"enable_thinking":false},"tools":[{"name":"f"}]}"#;
+/// let request = read_request(&Exchange::new().path("/v1/chat/completions"), body);
+/// assert_eq!((request.thinks, request.thinking), (Some(false), Thinking::Keep));
+/// assert_eq!(request.tools, Some(r#"[{"name":"f"}]"#));
+///
+/// let request = read_request(&Exchange::new().path("/v1/messages"), r#"{"model":"m","messages":[]}"#);
+/// assert_eq!((request.thinks, request.thinking, request.tools), (None, Thinking::Drop, None));
 /// ```
-#[doc(alias = "aside_request_thinking")]
+#[doc(alias = "aside_request_read")]
 #[must_use]
-pub fn request_thinking(exchange: &Exchange<'_>, body: impl AsRef<[u8]>) -> Thinking {
+pub fn read_request<'a>(exchange: &Exchange<'_>, body: &'a (impl AsRef<[u8]> + ?Sized)) -> Request<'a> {
     let body = body.as_ref();
-    let is_of_messages = format(exchange.path) == Some(Formats::MESSAGES);
-    let (mut includes, mut excludes, mut thinks, mut asks) = (true, false, true, false);
+    let mut fields = Fields::default();
     let mut reader = Reader::new(body);
     let read = reader.object(|reader, key| {
+        let value = reader.value()?;
         match name(body, &key, &mut [0; 24]) {
-            b"include_reasoning" => includes = body[reader.value()?] != *b"false",
-            b"think" => thinks = body[reader.value()?] != *b"false",
-            b"reasoning" => excludes = member(body, reader, b"exclude")?.is_some_and(|value| body[value] == *b"true"),
+            b"chat_template_kwargs" => members(body, value, |name, _, value| match name {
+                b"enable_thinking" => fields.template[0] = &body[value],
+                b"thinking" => fields.template[1] = &body[value],
+                b"thinking_mode" => fields.template_mode = &body[value],
+                b"reasoning_effort" => fields.efforts[1] = &body[value],
+                _ => {}
+            }),
             b"thinking" => {
-                let is_object = reader.peek() == Some(b'{');
-                let kind = member(body, reader, b"type")?;
-                asks = is_object && kind.is_none_or(|kind| body[kind] != *b"\"disabled\"");
+                fields.asks = body[value.start] == b'{';
+                members(body, value, |name, _, value| {
+                    if name == b"type" {
+                        fields.kind = &body[value];
+                    }
+                });
             }
-            _ => {
-                reader.value()?;
-            }
+            b"reasoning" => members(body, value, |name, _, value| match name {
+                b"effort" => fields.efforts[3] = &body[value],
+                b"exclude" => fields.excludes = &body[value],
+                _ => {}
+            }),
+            b"enable_thinking" => fields.enables = &body[value],
+            b"think" => fields.think = &body[value],
+            b"reasoning_effort" => fields.efforts[2] = &body[value],
+            b"include_reasoning" => fields.includes = &body[value],
+            b"tools" => fields.tools = &body[value],
+            _ => {}
         }
         Some(())
     });
     match read.and_then(|()| reader.end()) {
-        Some(()) if !includes || excludes || !thinks || is_of_messages && !asks => Thinking::Drop,
-        _ => Thinking::Keep,
+        Some(()) => fields.request(format(exchange.path) == Some(Formats::MESSAGES)),
+        None => Request::default(),
     }
 }
 
-/// Reads a value. If it is an object, returns the value of its member `wanted`.
-fn member(text: &[u8], reader: &mut Reader<'_>, wanted: &[u8]) -> Option<Option<Span>> {
-    if reader.peek() != Some(b'{') {
-        return reader.value().map(|_| None);
+/// The JSON texts of the members that are read; empty if they are absent.
+#[derive(Default)]
+struct Fields<'a> {
+    /// The variables `enable_thinking` and `thinking` of the chat template, and `thinking_mode`.
+    template: [&'a [u8]; 2],
+    template_mode: &'a [u8],
+    enables: &'a [u8],
+    think: &'a [u8],
+    /// The `type` of `thinking`, and whether `thinking` is an object.
+    kind: &'a [u8],
+    asks: bool,
+    /// The places of an effort after `think`, which is the first.
+    efforts: [&'a [u8]; 4],
+    excludes: &'a [u8],
+    includes: &'a [u8],
+    tools: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    fn request(mut self, is_of_messages: bool) -> Request<'a> {
+        self.efforts[0] = self.think;
+        let is_off = self.includes == b"false" || self.excludes == b"true" || self.think == b"false";
+        let asks = self.asks && word(self.kind) != Some(b"disabled");
+        let thinking = if is_off || is_of_messages && !asks { Thinking::Drop } else { Thinking::Keep };
+        let tools = str::from_utf8(self.tools).ok().filter(|tools| !tools.is_empty() && *tools != "null");
+        Request { thinks: self.thinks(), thinking, tools }
     }
-    let mut found = None;
-    reader.object(|reader, key| {
-        let value = reader.value()?;
-        if name(text, &key, &mut [0; 24]) == wanted {
-            found = Some(value);
-        }
-        Some(())
-    })?;
-    Some(found)
+
+    fn thinks(&self) -> Option<bool> {
+        let switch = |value: &[u8]| match value {
+            b"true" => Some(true),
+            b"false" => Some(false),
+            _ => None,
+        };
+        let mode = |value: &'a [u8]| word(value).map(|word| word != b"disabled");
+        let effort = |value: &&'a [u8]| word(value).map(|word| ![&b"none"[..], b"no_think"].contains(&word));
+        let template_mode = || match word(self.template_mode) {
+            Some(b"enabled") => Some(true),
+            Some(b"disabled") => Some(false),
+            _ => None,
+        };
+        let template = self.template.into_iter().find_map(switch).or_else(template_mode);
+        let fields = || [self.enables, self.think].into_iter().find_map(switch);
+        template.or_else(fields).or_else(|| mode(self.kind)).or_else(|| self.efforts.iter().find_map(effort))
+    }
+}
+
+/// Returns the text of a JSON string that is not empty and has no escapes.
+fn word(value: &[u8]) -> Option<&[u8]> {
+    value.strip_prefix(b"\"")?.strip_suffix(b"\"").filter(|word| !word.is_empty())
 }

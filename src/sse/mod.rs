@@ -9,9 +9,12 @@
 // `rewriter` has the functions that a host calls, and `framing` cuts the bytes into events, lines and bodies. `repair` repairs
 // events, and puts chunks into one shape, if the host asks for that. `format` determines the format of an event, and `rewrite`
 // hands the event to the code for that format: `choices`, `messages` or `responses`, each a `Protocol`. The protocol finds the
-// text of the event, has `text` split it, and notes the changes as `json::Edits`: all other bytes must stay the same.
-// `envelope` finds the fields of an event faster, if the event differs from the last one in little more than its text. `hide`
-// removes the thinking from the output, if none is wanted, and `comments` removes comments.
+// text of the event, has `answer` split it, and notes the changes as `json::Edits`: all other bytes must stay the same. `values`
+// writes the split text as JSON.
+// `envelope` finds the fields of an event faster, if the event differs from the last one in little more than its text. If no
+// thinking is wanted, none is written, and `hide` removes thinking that a server has split itself. `comments` removes comments.
+//
+// Each format keeps the laws of `tests/sse_laws.rs`, whatever the server sends.
 
 mod choices;
 mod comments;
@@ -21,21 +24,18 @@ mod format;
 mod framing;
 mod gate;
 mod hide;
-mod ids;
 mod messages;
 mod normalise;
 mod options;
-mod promotion;
 mod protocol;
 mod repair;
 mod responses;
 mod rewrite;
 mod rewriter;
-mod stats;
-mod text;
+mod values;
 
-pub use gate::{Exchange, Hint, RequestModel, request_hint, request_model, request_thinking, wants};
-pub use normalise::{Shapes, Thinking};
+pub use crate::answer::{Stats, Thinking};
+pub use gate::{Exchange, Hint, Request, RequestModel, read_request, request_hint, request_model, wants};
+pub use normalise::Shapes;
 pub use options::{Body, Comments, Field, Formats, Options, ResponsesAs};
 pub use rewriter::Rewriter;
-pub use stats::Stats;

@@ -1,5 +1,4 @@
-//! Options for sending every server's answers in one shape: which shapes of servers are changed, and whether the thinking is
-//! sent at all.
+//! The option for sending every server's answers in one shape.
 
 /// The shapes of servers' answers that a rewriter changes into one shape ([`Options::normalise`](super::Options::normalise)).
 /// All apply to chat completions, and [`CONTENT`](Shapes::CONTENT) to every format.
@@ -62,27 +61,4 @@ impl std::ops::BitOr for Shapes {
     fn bitor(self, other: Shapes) -> Shapes {
         Shapes(self.0 | other.0)
     }
-}
-
-/// Whether the thinking is sent.
-///
-/// ```
-/// use aside::{Dialect, sse::{Options, Rewriter, Thinking}};
-///
-/// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new().thinking(Thinking::Drop))?;
-/// let mut out = Vec::new();
-/// rewriter.feed(r#"{"choices":[{"message":{"content":"<think>hm</think>Yes."}}]}"#, &mut out)?;
-/// assert_eq!(out, br#"{"choices":[{"message":{"content":"Yes."}}]}"#);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-#[repr(u32)]
-pub enum Thinking {
-    /// The thinking is sent.
-    #[default]
-    Keep = 0,
-    /// The thinking is left out, whether it is split here or by the server. An answer of thinking alone ends with empty content, or
-    /// is [promoted](super::Options::promote_empty).
-    Drop = 1,
 }

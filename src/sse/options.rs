@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::normalise::{Shapes, Thinking};
-use crate::call_writer::{self, ImpliedEnd, NotWhole, Tools, UnknownTool};
-use crate::{CallsInThinking, LeadingTags, Start, StrayClose};
+use super::normalise::Shapes;
+use crate::answer::{self, ImpliedEnd, NotWhole, Thinking, Tools, UnknownTool};
+use crate::{CallsInThinking, LeadingTags, ScannerOptions, Start, StrayClose};
 
 /// The name of the field that the thinking goes to.
 ///
@@ -186,28 +186,20 @@ pub enum Comments {
 #[derive(Clone, Debug, Default)]
 #[must_use = "options change nothing until a rewriter is made with them"]
 pub struct Options {
-    pub(crate) start: Option<Start>,
-    pub(crate) start_call: Option<Arc<str>>,
+    /// How each text is read.
+    pub(crate) answer: answer::Options,
     pub(crate) field: Field,
     pub(crate) body: Body,
     pub(crate) max_event: Option<usize>,
     pub(crate) off: bool,
-    pub(crate) stray_close: StrayClose,
-    pub(crate) leading_tags: LeadingTags,
     pub(crate) calls: bool,
-    pub(crate) calls_in_thinking: CallsInThinking,
-    /// The form of calls.
-    pub(crate) writing: call_writer::Options,
     pub(crate) formats: Formats,
     pub(crate) responses_as: ResponsesAs,
     pub(crate) repair: bool,
     pub(crate) comments: Comments,
-    pub(crate) promote_empty: bool,
-    pub(crate) keep_guessed: bool,
     pub(crate) merge: bool,
     pub(crate) label: bool,
     pub(crate) normalise: Shapes,
-    pub(crate) thinking: Thinking,
 }
 
 impl Options {
@@ -215,16 +207,28 @@ impl Options {
     pub const MAX_EVENT: usize = 16 << 20;
 
     /// The default of [`max_held`](Options::max_held): 1 MiB. Memory is used for held bytes only, not for the limit.
-    pub const MAX_HELD: usize = call_writer::Options::MAX_HELD;
+    pub const MAX_HELD: usize = answer::Options::MAX_HELD;
 
     /// Returns the default options.
     pub fn new() -> Options {
         Options::default()
     }
 
+    /// Sets how each choice's text is read, and what is wanted of it. The methods of this type for single options of an answer, such
+    /// as [`tools`](Options::tools), change these. The ids, the budget and `may_take_back` of an answer have no effect here.
+    pub fn answer(self, answer: answer::Options) -> Options {
+        Options { answer, ..self }
+    }
+
+    /// Changes how the text is read.
+    fn scanner(mut self, change: impl FnOnce(ScannerOptions) -> ScannerOptions) -> Options {
+        self.answer.scanner = change(self.answer.scanner);
+        self
+    }
+
     /// Sets the span that is open at the first byte of each choice's text. With `None`, the dialect decides.
     pub fn start(self, start: impl Into<Option<Start>>) -> Options {
-        Options { start: start.into(), ..self }
+        self.scanner(|scanner| scanner.start(start))
     }
 
     /// Reads each choice's text, without its thinking, as the arguments of a call of this tool: if a request names a tool
@@ -246,7 +250,7 @@ impl Options {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn start_call<'a>(self, name: impl Into<Option<&'a str>>) -> Options {
-        Options { start_call: name.into().map(Into::into), ..self }
+        Options { answer: self.answer.start_call(name), ..self }
     }
 
     /// Sets the field for the thinking in chat and legacy completions. In Ollama's format it is always `thinking`, the only
@@ -265,6 +269,16 @@ impl Options {
         Options { max_event: bytes.into(), ..self }
     }
 
+    /// Returns the length of the longest event or JSON body that is read.
+    pub(super) fn max_event_bytes(&self) -> usize {
+        self.max_event.unwrap_or(Options::MAX_EVENT)
+    }
+
+    /// Returns whether the thinking is left out.
+    pub(super) fn drops_thinking(&self) -> bool {
+        self.answer.thinking == Thinking::Drop
+    }
+
     /// Turns the rewriter off: all bytes pass unchanged.
     pub fn off(self, off: bool) -> Options {
         Options { off, ..self }
@@ -272,22 +286,20 @@ impl Options {
 
     /// Sets the treatment of a closer of the thinking in the content, after other text.
     pub fn stray_close(self, stray_close: StrayClose) -> Options {
-        Options { stray_close, ..self }
+        self.scanner(|scanner| scanner.stray_close(stray_close))
     }
 
     /// Sets the treatment of a tag `think`, `thinking` or `thought` at the beginning of each text, if the dialect does not have
     /// that tag.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> Options {
-        Options { leading_tags, ..self }
+        self.scanner(|scanner| scanner.leading_tags(leading_tags))
     }
 
     /// Makes `tool_calls` of the calls that the model writes as text, if the dialect describes their form. If the server itself
     /// sends a call in a choice, the rewriter looks for no more calls in that choice.
     ///
     /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use aside::{Dialect, call_writer::Tools, sse::{Options, Rewriter}};
+    /// use aside::{Dialect, answer::Tools, sse::{Options, Rewriter}};
     ///
     /// let tools = Tools::read(r#"[{"type": "function", "function": {"name": "f"}}]"#)?;
     /// let dialect = Dialect::load(
@@ -301,7 +313,7 @@ impl Options {
     ///     body = "object"
     ///     "#,
     /// )?;
-    /// let mut rewriter = Rewriter::new(&dialect, &Options::new().calls(true).tools(Arc::new(tools)))?;
+    /// let mut rewriter = Rewriter::new(&dialect, &Options::new().calls(true).tools(tools))?;
     /// let mut out = Vec::new();
     /// rewriter.feed(
     ///     r#"{"id":"c1","choices":[{"message":{"content":"<tool_call>{\"name\": \"f\"}</tool_call>"},"finish_reason":"stop"}]}"#,
@@ -321,25 +333,25 @@ impl Options {
     /// call. A gateway should treat a request that names no tools like one with an empty list. A rewriter that serves several
     /// requests gets the tools of each by [`Rewriter::use_tools`](super::Rewriter::use_tools).
     pub fn tools(self, tools: impl Into<Option<Arc<Tools>>>) -> Options {
-        Options { writing: self.writing.tools(tools), ..self }
+        Options { answer: self.answer.tools(tools), ..self }
     }
 
     /// Sets the treatment of a tool call inside the thinking.
     pub fn calls_in_thinking(self, calls_in_thinking: CallsInThinking) -> Options {
-        Options { calls_in_thinking, ..self }
+        self.scanner(|scanner| scanner.calls_in_thinking(calls_in_thinking))
     }
 
     /// Sets the most bytes of a choice's text that are held until it is clear whether a tool call is for the client, and the
     /// most of a value that are held until its type is clear. With `None`, [`Options::MAX_HELD`]. In all choices together, at
     /// most 4 MiB of text are held.
     pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
-        Options { writing: self.writing.max_held(bytes), ..self }
+        Options { answer: self.answer.max_held(bytes), ..self }
     }
 
     /// Sets which part of a call is sent before the call is whole. Bodies and streams of Ollama have only whole calls.
     ///
     /// ```
-    /// use aside::{Dialect, call_writer::NotWhole, sse::{Options, Rewriter}};
+    /// use aside::{Dialect, answer::NotWhole, sse::{Options, Rewriter}};
     ///
     /// let options = Options::new().calls(true).not_whole(NotWhole::Hold);
     /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &options)?;
@@ -350,28 +362,28 @@ impl Options {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn not_whole(self, not_whole: NotWhole) -> Options {
-        Options { writing: self.writing.not_whole(not_whole), ..self }
+        Options { answer: self.answer.not_whole(not_whole), ..self }
     }
 
     /// Sets the treatment of a call of a tool that is not among the [`tools`](Options::tools).
     pub fn unknown_tool(self, unknown_tool: UnknownTool) -> Options {
-        Options { writing: self.writing.unknown_tool(unknown_tool), ..self }
+        Options { answer: self.answer.unknown_tool(unknown_tool), ..self }
     }
 
     /// Sets the most calls of a choice that become `tool_calls`: 1 for a request that says `"parallel_tool_calls": false`.
     /// Later calls stay content. The default and maximum is 1,024.
     pub fn max_calls(self, calls: impl Into<Option<u64>>) -> Options {
-        Options { writing: self.writing.max_calls(calls), ..self }
+        Options { answer: self.answer.max_calls(calls), ..self }
     }
 
     /// Sets whether the end of a text that has ended by itself (`"finish_reason":"stop"`) may end a call.
     pub fn implied_end(self, implied_end: ImpliedEnd) -> Options {
-        Options { writing: self.writing.implied_end(implied_end), ..self }
+        Options { answer: self.answer.implied_end(implied_end), ..self }
     }
 
-    /// Mends faulty arguments whose meaning is clear, as [`call_writer::Options::repair_arguments`] does.
+    /// Mends faulty arguments whose meaning is clear, as [`answer::Options::repair_arguments`] does.
     pub fn repair_arguments(self, repair_arguments: bool) -> Options {
-        Options { writing: self.writing.repair_arguments(repair_arguments), ..self }
+        Options { answer: self.answer.repair_arguments(repair_arguments), ..self }
     }
 
     /// Sets the formats of answers that are read; answers of other formats are sent unchanged. The default is [`Formats::ALL`].
@@ -398,7 +410,7 @@ impl Options {
     /// Repeats the thinking of an answer as its content, if the answer ends by itself with no content and no call. For models
     /// that forget to close their thinking. At most [`max_event`](Options::max_event) bytes of thinking are kept for this.
     pub fn promote_empty(self, promote_empty: bool) -> Options {
-        Options { promote_empty, ..self }
+        Options { answer: self.answer.promote_empty(promote_empty), ..self }
     }
 
     /// Sends text that was only [guessed](crate::Scanner::is_start_guessed) to be thinking as thinking alone. By default, if an
@@ -406,7 +418,7 @@ impl Options {
     /// has it as content alone; up to [`max_event`](Options::max_event) bytes are kept for this. For hosts that do not show the
     /// thinking, or that never want it twice.
     pub fn keep_guessed(self, keep_guessed: bool) -> Options {
-        Options { keep_guessed, ..self }
+        Options { answer: self.answer.keep_guessed(keep_guessed), ..self }
     }
 
     /// Labels the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes: the signature of a
@@ -438,8 +450,8 @@ impl Options {
         Options { normalise, ..self }
     }
 
-    /// Sets whether the thinking is sent. Whether a request wants it is found by [`request_thinking`](super::request_thinking).
+    /// Sets whether the thinking is sent. [`read_request`](super::read_request) finds whether a request wants it.
     pub fn thinking(self, thinking: Thinking) -> Options {
-        Options { thinking, ..self }
+        Options { answer: self.answer.thinking(thinking), ..self }
     }
 }

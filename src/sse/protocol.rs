@@ -2,8 +2,8 @@
 //! [`rewrite`](super::rewrite) hands each event to the code of one format.
 
 use super::event::{EventPart, OwedLineFeed};
-use super::text::{Input, Parts, Setup};
 use crate::Error;
+use crate::answer::{Input, Parts, Setup};
 use crate::json::Edits;
 use crate::memory;
 

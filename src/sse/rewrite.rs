@@ -3,19 +3,18 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::choices::{Choices, Layout};
+use super::choices::{Choices, Layout, hide_choices};
 use super::comments::Silencer;
 use super::envelope::{Envelope, Read};
 use super::event::{Event, EventPart, split_mark};
 use super::format::Format;
-use super::hide::Hider;
+use super::hide;
 use super::messages::{self, Messages};
+use super::normalise::Shapes;
 use super::options::{Formats, Options};
-use super::promotion::Promotes;
 use super::protocol::{Context, Protocol, Scratch};
 use super::responses::{self, Responses};
-use super::text::{Input, Setup};
-use crate::call_writer::Tools;
+use crate::answer::{Input, Promotes, Setup, Tools};
 use crate::json::{self, Span};
 use crate::memory::{self, TryBox, append};
 use crate::{Dialect, Error, Start};
@@ -36,15 +35,13 @@ pub struct Rewrite {
     fresh: bool,
     event: Event,
     envelope: Envelope,
-    /// Removes the thinking from the output, if requested.
-    hider: TryBox<Hider>,
     /// Removes the comments from the stream, if requested.
     silencer: TryBox<Silencer>,
 }
 
 impl Rewrite {
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewrite, Error> {
-        let setup = Setup::new(dialect, options)?;
+        let setup = Setup::new(dialect, &options.answer, options.calls, options.normalise.contains(Shapes::CONTENT))?;
         // This fails if the dialect does not have this start.
         setup.scanner()?;
         Ok(Rewrite {
@@ -57,7 +54,6 @@ impl Rewrite {
             fresh: true,
             event: Event::new(),
             envelope: Envelope::new(),
-            hider: Hider::new(options)?,
             silencer: Silencer::new(options)?,
         })
     }
@@ -96,9 +92,6 @@ impl Rewrite {
         self.event = Event::new();
         self.envelope.clear();
         self.scratch.begin_event();
-        if let Some(hider) = self.hider.get_mut() {
-            hider.begin_stream();
-        }
         if let Some(silencer) = self.silencer.get_mut() {
             silencer.begin_stream();
         }
@@ -121,22 +114,8 @@ impl Rewrite {
     }
 
     fn write_held(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        let start = out.len();
         self.begin_event();
-        self.release(input, out)?;
-        let is_line = out[start..].starts_with(b"{");
-        self.hide(if is_line { Hider::lines } else { Hider::events }, start, out)
-    }
-
-    /// Removes the thinking from the output from `start` on, if requested.
-    #[inline]
-    fn hide(
-        &mut self,
-        by: fn(&mut Hider, usize, &mut Vec<u8>) -> Result<(), Error>,
-        start: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        self.hider.get_mut().map_or(Ok(()), |hider| by(hider, start, out))
+        self.release(input, out)
     }
 
     fn begin_event(&mut self) {
@@ -146,7 +125,7 @@ impl Rewrite {
 
     fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
-        if Promotes::new(options).is_any_wanted() && matches!(input, Input::Flush) {
+        if Promotes::new(&options.answer, options.max_event_bytes()).is_any_wanted() && matches!(input, Input::Flush) {
             // This also notes in the code of every format that the next event is not read.
             messages.made_by(|| Messages::new(options))?;
             responses.made_by(|| Responses::new(options))?;
@@ -173,12 +152,6 @@ impl Rewrite {
 
     /// Writes a line that is an object, with its changes. With `last`, the streams end with this line.
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
-        let start = out.len();
-        self.one_line(raw, last, out)?;
-        self.hide(Hider::lines, start, out)
-    }
-
-    fn one_line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, is_first) = self.pass_mark(raw, out)?;
         if self.known(raw, last, out)? {
             return Ok(());
@@ -194,7 +167,7 @@ impl Rewrite {
             self.choices.read(layout, self.event.data(raw))?;
             if is_first && self.choices.is_whole() {
                 // The line is a whole answer to a request without streaming.
-                return self.whole(raw, false, out);
+                return self.body(raw, false, out);
             }
             self.learn(format, &Read::Nothing, raw)?;
         } else {
@@ -207,12 +180,10 @@ impl Rewrite {
     /// Writes a whole event with its changes. With `last`, the streams end with this event.
     #[inline]
     pub fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
-        let start = out.len();
         match self.silencer.get() {
-            None => self.one_event(raw, last, out)?,
-            Some(_) => self.without_comments(raw, last, out)?,
+            None => self.one_event(raw, last, out),
+            Some(_) => self.without_comments(raw, last, out),
         }
-        self.hide(Hider::events, start, out)
     }
 
     /// Writes an event without its comments, and empty events in place of these, if requested.
@@ -415,12 +386,6 @@ impl Rewrite {
     /// Writes a whole body, which is an answer that is not a stream, with its changes. `is_shaped` means that an earlier step
     /// has changed it.
     pub fn body(&mut self, raw: &[u8], is_shaped: bool, out: &mut Vec<u8>) -> Result<(), Error> {
-        let start = out.len();
-        self.whole(raw, is_shaped, out)?;
-        self.hide(Hider::body, start, out)
-    }
-
-    fn whole(&mut self, raw: &[u8], is_shaped: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let format = self.format(raw);
         let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
         setup.stats.events += 1;
@@ -437,13 +402,34 @@ impl Rewrite {
                 return Ok(append(out, raw)?);
             }
         };
-        let changes = protocol.body(&mut Context { setup, scratch, out }, raw)?;
+        let start = out.len();
+        let context = &mut Context { setup, scratch, out };
+        let mut changes = protocol.body(context, raw)?;
+        if options.drops_thinking() {
+            changes |= hide_body(options.formats, start, context)?;
+        }
         setup.stats.changed += u64::from(changes || is_shaped);
         if layout.is_some() {
             self.setup.stats.unread += u64::from(self.other_format(raw) == Some(Format::Unknown));
         }
         Ok(())
     }
+}
+
+/// Removes the thinking from the body at the end of the output, from `start` on. Returns whether it had any.
+fn hide_body(formats: Formats, start: usize, context: &mut Context<'_>) -> Result<bool, Error> {
+    let Context { scratch: Scratch { edits, .. }, out, .. } = context;
+    let raw = memory::copy(&out[start..])?;
+    edits.clear();
+    match Format::of(&raw, formats) {
+        Some(Format::Messages) => hide::blocks(&raw, &[b"content"], edits)?,
+        Some(Format::Responses) => hide::items(&raw, &[b"output"], edits)?,
+        Some(format) => Layout::of(format).map_or(Ok(()), |layout| hide_choices(&raw, layout, edits))?,
+        None => {}
+    }
+    out.truncate(start);
+    edits.apply(&raw, 0..raw.len(), Span::clone, out)?;
+    Ok(!edits.list.is_empty())
 }
 
 /// Returns the code of a format, if an event of that format has arrived.

@@ -7,8 +7,7 @@ use super::event::EventFramer;
 use super::options::{Body, Options};
 use super::repair::{Repairer, Shaper};
 use super::rewrite::Rewrite;
-use super::stats::Stats;
-use crate::call_writer::Tools;
+use crate::answer::{Stats, Tools};
 use crate::json::Braces;
 use crate::memory::{TryBox, append};
 use crate::{Dialect, Error, Start};
@@ -145,14 +144,12 @@ impl Rewriter {
     /// [`reset`](Rewriter::reset) restore the rewriter's own tools.
     ///
     /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use aside::{Dialect, call_writer::Tools, sse::{Options, Rewriter}};
+    /// use aside::{Dialect, answer::Tools, sse::{Options, Rewriter}};
     ///
     /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &Options::new().calls(true))?;
     /// // A request that names no tools asks for no calls.
     /// let tools = Tools::read("[]")?;
-    /// rewriter.use_tools(Arc::new(tools))?;
+    /// rewriter.use_tools(tools)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

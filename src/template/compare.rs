@@ -1,5 +1,5 @@
-//! Compares a dialect with a template: the turns that the template writes are read by the dialect, and text that it does not
-//! recognise is reported. A template shows the tokens that its model writes, so no recording is needed.
+//! Compares a dialect with a template: reads the turns that the template writes with the dialect, and reports text that the dialect
+//! does not recognise. A template shows the tokens that its model writes, so no recording is needed.
 
 use super::Reason;
 use super::UnknownTemplate;
@@ -8,11 +8,11 @@ use super::said::{self, Said, shared_start};
 use crate::Dialect;
 
 impl Dialect {
-    /// Renders a chat template, reads the model's turns in it by this dialect, and returns a line for each difference, or
-    /// nothing if the dialect reads them as meant. For authors of dialects.
+    /// Renders a chat template, reads the model's turns in it with this dialect, and returns a line for each difference; none if
+    /// the dialect reads them as expected. For authors of dialects.
     ///
-    /// A turn has a thought and an answer, or a call. Differences are: unknown end tokens, framing and markers, which the
-    /// dialect leaves in the answer or the thought; and a call that it does not report, or reports with other arguments.
+    /// A turn has a thought and an answer, or a call. Differences are: unknown end tokens, framing and markers, which stay in the
+    /// answer or the thought; and a call that the dialect does not report, or reports with different arguments.
     ///
     /// ```
     /// use aside::Dialect;
@@ -50,12 +50,12 @@ impl Dialect {
         Ok(differences)
     }
 
-    /// Returns whether the dialect reads the call in a turn of the model, and nothing else as a call.
+    /// Returns whether the dialect reads the call in a turn of the model, and no other text as a call.
     pub(super) fn reads_call(&self, rendered: &Rendered, turn: &str) -> bool {
         is_the_call(&self.read_turn(rendered, turn))
     }
 
-    /// Reads a turn of the model, without its beginning that the prompt has written.
+    /// Reads a turn of the model, without the beginning that is in the prompt.
     fn read_turn(&self, rendered: &Rendered, turn: &str) -> Said {
         let shared = rendered.prompts().map(|prompt| shared_start(prompt, turn));
         let (prompt, turn) = turn.split_at(shared.into_iter().max().unwrap_or(0));
@@ -75,8 +75,8 @@ fn is_the_call(said: &Said) -> bool {
     matches!(&said.calls[..], [call] if call.name == CALLED && call.arguments == ARGUMENTS)
 }
 
-/// Compares a text with the text that was read. White space at the end of the content is ignored: it may follow the
-/// answer's end token, so that it is not the model's.
+/// Compares a text with the text that was read. White space at the end of the content is ignored: it may follow the answer's end
+/// token, and is then not the model's.
 fn compare(what: &str, channel: &str, wanted: &str, read: &str, differences: &mut Vec<String>) {
     let Some(at) = read.find(wanted) else {
         return differences.push(format!("the {channel} is {read:?}, without the {what}"));

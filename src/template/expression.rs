@@ -1,6 +1,6 @@
 //! Evaluates a template's expressions for a host that sets only the required variables. This reads enough of Jinja to
 //! find the branch of a generation prompt that is taken and the texts that are written; everything else is unknown.
-//! Nothing here may fail on a template, and no input is read twice.
+//! These functions must not fail on any template, and must not read input twice.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::memory::{Result, push};
 
 /// The deepest nesting of parentheses, and the most times that `else` follows `else`.
 const DEEPEST: usize = 32;
-/// The most variables, and the most entries of a list. The rest is unknown.
+/// The most variables, and the most entries of a list. Further ones are unknown.
 const MOST: usize = 512;
 
 /// The variables that a template has set, and the attributes of its namespaces.
@@ -61,7 +61,7 @@ impl<'a> Variables<'a> {
         Ok(())
     }
 
-    /// Carries out a `set` without a block. If it is not sure that the statement runs, the variable is unknown afterwards.
+    /// Carries out a `set` without a block. If it is uncertain whether the statement runs, the variable is unknown afterwards.
     pub fn assign(&mut self, statement: &'a str, is_sure: bool) -> Result<()> {
         let Some((target, source)) = statement.split_once('=') else { return Ok(()) };
         let (target, source) = (target.trim(), source.trim());

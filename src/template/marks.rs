@@ -1,4 +1,4 @@
-//! Finds texts that look like markers, even of unknown families. Nothing here allocates.
+//! Finds texts that look like markers, even of unknown families. No function here allocates.
 
 use std::ops::Range;
 

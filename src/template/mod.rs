@@ -2,12 +2,11 @@
 //!
 //! A template is read but not run (`source`, `expression`), or, with the feature `templates`, rendered (`render`). Either
 //! way the dialects' markers (`signatures`) are compared with the text that it writes (`score`). The scanner finds the start
-//! of a stream after a rendered prompt; neither the scanner nor a dialect may depend on this room.
+//! of a stream after a rendered prompt; neither the scanner nor a dialect may depend on this module.
 
 #[cfg(feature = "templates")]
 mod compare;
 mod expression;
-mod known;
 pub(crate) mod marks;
 #[cfg(feature = "templates")]
 pub(crate) mod render;
@@ -24,10 +23,23 @@ mod value;
 use std::fmt;
 
 use crate::memory::{OutOfMemory, append, copy_text, push};
+use crate::recent::Recent;
 use crate::{channel::Start, dialect::Dialect};
 use score::{By, Candidate, Evidence, Scorer};
 use source::Source;
 use value::UNKNOWN;
+
+type Found = Result<(Dialect, Start), UnknownTemplate>;
+
+/// The templates that were read last, each with its dialect and start, or the reason why there is none.
+static KNOWN: Recent<Found> = Recent::new(64, 64 << 10);
+
+fn copied(found: &Found) -> Found {
+    match found {
+        Ok(found) => Ok(found.clone()),
+        Err(error) => Err(error.copied()),
+    }
+}
 
 impl Dialect {
     /// Returns the built-in dialect that a chat template (Jinja) is written for, and the start of generation after its
@@ -55,9 +67,10 @@ impl Dialect {
     /// [`UnknownTemplate`] if no dialect fits, if several do, or if memory has run out.
     #[doc(alias = "aside_dialect_find_for_template")]
     pub fn find_for_template(template: &str) -> Result<(Dialect, Start), UnknownTemplate> {
-        known::recall(template).unwrap_or_else(|| {
+        KNOWN.recall(template, copied).unwrap_or_else(|| {
             let found = find(template, None);
-            known::keep(template, &found);
+            let is_kept = |copy: &Found| !matches!(copy, Err(error) if error.is_out_of_memory());
+            KNOWN.keep(template, || Some(copied(&found)).filter(is_kept));
             found
         })
     }
@@ -66,8 +79,8 @@ impl Dialect {
     /// the prompt of one request.
     ///
     /// `variables` is a JSON object with the template's variables for that request, such as `enable_thinking`,
-    /// `reasoning_effort`, `tools` or `messages`. By default, there is one user message, `add_generation_prompt` is true,
-    /// and `bos_token` and `eos_token` are some text. An empty text means an empty object.
+    /// `reasoning_effort`, `tools` or `messages`. By default, there is one user message, `add_generation_prompt` is true, and
+    /// `bos_token` and `eos_token` are placeholder texts. An empty text means an empty object.
     ///
     /// The start is found in the rendered prompt ([`Scanner::start_from_prompt`](crate::Scanner::start_from_prompt)), and the
     /// dialect in a rendered turn with a thought, an answer and a tool call. A template may be hostile, so its rendering is
@@ -87,8 +100,8 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// The errors of [`find_for_template`](Dialect::find_for_template). Also if `variables` is not a JSON object, or if the
-    /// template cannot be rendered with them, because it raises an exception, is not Jinja, or would exceed the bounds. The
+    /// The errors of [`find_for_template`](Dialect::find_for_template). The same error if `variables` is not a JSON object, or if
+    /// the template cannot be rendered with them, because it raises an exception, is not Jinja, or would exceed the bounds. The
     /// message says why.
     #[cfg(feature = "templates")]
     pub fn find_for_rendered_template(template: &str, variables: &str) -> Result<(Dialect, Start), UnknownTemplate> {
@@ -247,10 +260,10 @@ impl UnknownTemplate {
         }
     }
 
-    /// Returns the sign that the template belongs to a family without a dialect: a marker that it writes where an answer
-    /// begins, or splits answers at, and that is missing from the dialect with the rest of its markers; or its role line, if
-    /// that dialect shares only tags with it. [`nearest`](UnknownTemplate::nearest) is the dialect that would otherwise be
-    /// found.
+    /// Returns the sign that the template belongs to a family without a dialect: a marker at the beginning of an answer, or at
+    /// which the template splits answers, that is missing from the dialect which has the template's other markers; or the role
+    /// line, if that dialect shares only tags with the template. [`nearest`](UnknownTemplate::nearest) is the dialect that would
+    /// otherwise be found.
     #[must_use]
     pub fn unnamed(&self) -> Option<&str> {
         match &self.0 {
@@ -259,8 +272,8 @@ impl UnknownTemplate {
         }
     }
 
-    /// Returns the dialect with the most of the template's markers, if it lacks [`unnamed`](UnknownTemplate::unnamed). For a
-    /// host that uses it nevertheless.
+    /// Returns the dialect with the most of the template's markers, if it lacks [`unnamed`](UnknownTemplate::unnamed). A host may
+    /// decide to use it nevertheless.
     #[must_use]
     pub fn nearest(&self) -> Option<&'static str> {
         match &self.0 {

@@ -1,6 +1,5 @@
-//! Renders a template: its generation prompt, and turns of the model that show its markers. A template may come from
-//! anybody, so rendering is bounded in time, depth and memory. The rendered text is searched for markers and must not
-//! be used for anything else.
+//! Renders a template: its generation prompt, and turns of the model that show its markers. A template may be hostile, so rendering
+//! is bounded in time, depth and memory. The rendered text is searched for markers and must not be used for anything else.
 
 use std::{
     collections::BTreeMap,
@@ -28,7 +27,7 @@ const LONGEST_VARIABLES: usize = 4 << 20;
 const FUEL: u64 = 100_000;
 /// The number of bytes of variables that allow one more unit of work.
 const BYTES_OF_FUEL: usize = 4;
-/// The most bytes of a rendered text, in addition to twice the bytes of the variables.
+/// The maximum number of bytes of a rendered text, in addition to twice the bytes of the variables.
 const LONGEST_TEXT: usize = 1 << 20;
 /// The most operators, subscripts, calls and filters of one tag, and the most branches of the template: the compiler
 /// recurses for each. Real templates have at most some 100.
@@ -110,7 +109,7 @@ impl Rendered {
             for arguments in [context! { city => "aside" }, Value::from("{\"city\": \"aside\"}")] {
                 match turn(message(content.clone(), Some(arguments))) {
                     Ok(text) if call.is_none() && text.contains(CALLED) => call = Some(text),
-                    // Another try would take as long.
+                    // A second try would take as long.
                     Err(error) if error.kind() == ErrorKind::OutOfFuel => break,
                     _ => {}
                 }
@@ -204,7 +203,7 @@ fn render(template: &Jinja, variables: &Value) -> Result<String, Error> {
     })
 }
 
-/// Returns the variables of both. Of variables in both, the value in `more` counts.
+/// Returns the variables of both maps. If a variable is in both, the value in `more` counts.
 fn over(base: Value, more: &Value) -> Result<Value, Error> {
     let mut all: BTreeMap<String, Value> = BTreeMap::new();
     for from in [&base, more] {
@@ -246,7 +245,7 @@ fn message(content: Value, arguments: Option<Value>) -> Value {
     };
     let Some(arguments) = arguments else { return said };
     let function = context! { name => CALLED, arguments => arguments };
-    // Some templates want identifiers of nine letters and digits.
+    // Some templates require ids of nine letters and digits.
     let call = context! { id => "call00001", type => "function", function => function };
     context! { tool_calls => [call], ..said }
 }

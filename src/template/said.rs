@@ -1,4 +1,4 @@
-//! Reads a turn of the model by a dialect: its thinking, its content and its calls.
+//! Reads a turn of the model with a dialect: its thinking, its content and its calls.
 
 use crate::call_writer::{self, CallWriter};
 use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions, Start};

@@ -1,5 +1,5 @@
 //! Rates how well each dialect fits a template, by comparing its markers and framing with the text that the template writes.
-//! Dialects share markers, so a dialect must not be chosen for one marker if another dialect explains more.
+//! Dialects share markers, so a dialect must not be chosen because of one marker if another dialect explains more of them.
 
 use memchr::memmem;
 
@@ -168,7 +168,7 @@ impl<'a> Scorer<'a> {
         if !signature.turns.is_empty() {
             score += if self.has_any(&signature.turns) { 4 } else { -4 };
         }
-        score += i32::from(is_own);
+        score += 3 * i32::from(is_own);
         let has_all = |needles: &[NeedleId]| needles.iter().all(|needle| self.found[*needle]);
         Some(Candidate { signature, start, score, has_all: (has_all(&signature.tools), has_all(&signature.turns)) })
     }
@@ -222,9 +222,8 @@ impl<'a> Scorer<'a> {
             + self.stands(&pair.after_close, &pair.close, |marker, framing| self.is_between(marker, framing, answer))
     }
 
-    /// Returns 1 if this framing, and no longer one, is next to one of the markers, and -1 if there is other framing.
-    /// Framing between a marker and the thought or the answer is the best evidence; elsewhere, empty framing does not
-    /// count.
+    /// Returns 1 if exactly this framing is next to one of the markers, and -1 if there is different framing. Framing between a
+    /// marker and the thought or the answer is the best evidence; elsewhere, empty framing does not count.
     fn stands(&self, framing: &Framing, markers: &[NeedleId], is_between: impl Fn(&str, &str) -> Option<bool>) -> i32 {
         let text = |marker: &NeedleId| &*self.catalogue.table[*marker].text;
         let seen = markers.iter().filter_map(|marker| is_between(text(marker), &framing.text));
@@ -291,7 +290,7 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Returns where a text is found first.
+/// Returns the first place of a text.
 fn place(text: &str, needle: &Needle) -> Option<usize> {
     let mut places = memmem::find_iter(text.as_bytes(), &needle.text);
     places.find(|at| ends_well(text, *at, needle))

@@ -58,7 +58,7 @@ struct Frame {
 struct Reader<'a> {
     variables: Variables<'a>,
     written: String,
-    /// The most bytes of a text.
+    /// The maximum number of bytes of a text.
     most: usize,
     frames: Vec<Frame>,
     /// The number of open blocks that are not taken, and of blocks of which that is unknown.

@@ -8,7 +8,7 @@ use super::score::Evidence;
 use super::signatures::{Catalogue, NeedleId, Signature};
 use super::value::UNKNOWN;
 
-/// The most bytes that are examined between a role line and the content, or after the role line of a prompt.
+/// The maximum number of bytes that are examined between a role line and the content, or after the role line of a prompt.
 const MOST: usize = 256;
 
 /// Returns a sign that the template belongs to a family without a dialect: a marker that the dialect lacks, at the beginning of
@@ -96,8 +96,7 @@ impl Known<'_> {
         self.first_unknown(self.after_role(&written[..end])?)
     }
 
-    /// Returns the role line of a prompt, if the template has nothing of the dialect except the thinking tags, which many
-    /// families share.
+    /// Returns the role line of a prompt, if the template shares with the dialect only the thinking tags, which many families have.
     fn role_of_another<'e>(&self, evidence: &Evidence<'e>, has: impl Fn(NeedleId) -> bool) -> Option<&'e str> {
         let Signature { turns, tools, wrappers, own, .. } = self.signature;
         let has_own = turns.iter().chain(tools).chain(wrappers).any(|needle| has(*needle))

@@ -1,5 +1,5 @@
 //! The values of a template's expressions, as far as they are known: their truth, their equality, and texts of bounded length
-//! that may have unknown parts. Expressions are evaluated elsewhere.
+//! that may have unknown parts. `expression` evaluates expressions.
 
 use std::borrow::Cow;
 

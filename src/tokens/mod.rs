@@ -1,6 +1,6 @@
-//! Finds the channels of a stream's tokens by their ids. An inference engine decides by ids where a grammar applies and how
-//! long the thinking was, and sends text to its client. Both must agree, so the ids are turned into text, which a scanner
-//! reads. This room, above the scanner, only finds the tokens of each event.
+//! Finds the channels of a stream's tokens by their ids. An inference engine uses ids to decide where a grammar applies and how
+//! long the thinking was, and sends text to its client. Both must agree, so the ids are turned into text, which a scanner reads.
+//! This module uses the scanner, and only finds the tokens of each event.
 
 mod vocabulary;
 
@@ -40,7 +40,7 @@ impl Role {
 
 /// The state of one stream's token ids: the channel of each token, and whether and where the thinking has ended.
 ///
-/// All answers are the same as those of a [`Scanner`] that is fed the tokens' text. A token belongs to the channel of its first
+/// All results are the same as those of a [`Scanner`] that is fed the tokens' text. A token belongs to the channel of its first
 /// byte. The time is proportional to the number of ids.
 ///
 /// ```
@@ -84,7 +84,7 @@ impl Decided {
     }
 }
 
-/// The facts that the events have reported.
+/// The facts that the events have shown so far.
 #[derive(Clone, Default)]
 struct Reading {
     /// The tokens that are in no event yet: their ids, and the offsets of their first bytes.
@@ -192,9 +192,9 @@ impl TokenState {
         Ok(())
     }
 
-    /// Returns the channel and role of each of these ids, read as the rest of the stream up to its end. The state does not
-    /// change. If a closer without an opener shows that all content before it was thinking, the ids before it are reported as
-    /// thinking. This is for rollouts and training.
+    /// Returns the channel and role of each of these ids, as if they were the rest of the stream. The state does not change. If a
+    /// closer without an opener shows that all content before it was thinking, the ids before it are reported as thinking. Use it
+    /// for rollouts and training.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -229,16 +229,15 @@ impl TokenState {
         Ok(found)
     }
 
-    /// Returns whether the thinking has ended, at any time, and no thinking is open. It ends by a closer in the prompt or the
-    /// stream, by a marker that ends it without a closer, or when the model begins to answer or to call a tool without
-    /// thinking.
+    /// Returns whether the thinking has ended, at any time, and no thinking is open. It ends with a closer in the prompt or the
+    /// stream, with a marker that ends it without a closer, or when the model begins to answer or to call a tool without thinking.
     #[must_use]
     pub fn has_ended_thinking(&self) -> bool {
         self.reading.has_ended && self.reading.depth == 0
     }
 
-    /// Returns the index, among proposed next ids, of the id with which the thinking ends. The state does not change. This is
-    /// for speculative decoding.
+    /// Returns the index, among proposed next ids, of the id with which the thinking ends. The state does not change. Use it for
+    /// speculative decoding.
     ///
     /// # Errors
     ///
@@ -254,9 +253,9 @@ impl TokenState {
         Ok(None)
     }
 
-    /// Returns the ids that were pushed since the thinking has ended: those after its closer, or from the token on that ended
-    /// it without a closer. If there was no thinking, these are all ids of the answer. While the thinking has not ended, there
-    /// are none.
+    /// Returns the ids that were pushed since the thinking has ended: the ids after its closer, or from the token on that ended it
+    /// without a closer. If there was no thinking, these are all ids of the answer. While the thinking has not ended, there are
+    /// none.
     pub fn content_ids(&self) -> impl Iterator<Item = u32> + '_ {
         let is_content = self.has_ended_thinking();
         let ids = self.reading.content.iter().copied().chain(self.reading.waiting.iter().map(|&(_, id)| id));

@@ -28,7 +28,7 @@ use std::sync::OnceLock;
 /// ```
 pub trait TokenBytes: Send + Sync {
     /// Appends the bytes of a token, or nothing if the token is unknown. Returns whether the token is special, or `None` if it
-    /// is not known which tokens are special: then a marker counts wherever its text is. `None` must be returned either for all
+    /// is not known which tokens are special: then a marker counts wherever its text occurs. `None` must be returned either for all
     /// tokens or for none.
     fn read(&self, id: u32, bytes: &mut Vec<u8>) -> Option<bool>;
 }
@@ -40,7 +40,8 @@ impl TokenBytes for Vocabulary {
     }
 }
 
-/// The bytes of each token of a tokenizer, by its id, and which tokens are special. An id that is not in it has no bytes.
+/// The bytes of each token of a tokenizer, by its id, and which tokens are special. An id that is not in the vocabulary has no
+/// bytes.
 ///
 /// ```
 /// use aside::Vocabulary;
@@ -76,7 +77,7 @@ impl Vocabulary {
     }
 
     /// Makes the vocabulary of a byte-level tokenizer, which writes each byte as a printable character (GPT-2, Llama 3, Qwen).
-    /// A special token stays as it is, and so does any token with a character that does not represent a byte.
+    /// A special token stays unchanged, and so does any token with a character that does not represent a byte.
     pub fn byte_level<T: AsRef<str>>(tokens: impl IntoIterator<Item = (T, bool)>) -> Vocabulary {
         Vocabulary::decoded(tokens, |token| {
             let table = byte_table();
@@ -85,8 +86,8 @@ impl Vocabulary {
     }
 
     /// Makes the vocabulary of a tokenizer that writes blanks as `▁` and has tokens like `<0x0A>` for single bytes
-    /// (SentencePiece: Llama 2, Gemma, Mistral). A special token stays as it is. The blank before the first token of a text,
-    /// which such a tokenizer removes, is kept.
+    /// (SentencePiece: Llama 2, Gemma, Mistral). A special token stays unchanged. The blank before the first token of a text, which
+    /// such a tokenizer removes, is kept.
     pub fn byte_fallback<T: AsRef<str>>(tokens: impl IntoIterator<Item = (T, bool)>) -> Vocabulary {
         Vocabulary::decoded(tokens, |token| {
             let byte = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>')).filter(|hex| hex.len() == 2);
@@ -108,7 +109,7 @@ impl Vocabulary {
         }))
     }
 
-    /// Forgets which tokens are special. A marker then counts wherever its text is, as for a host that has only text
+    /// Forgets which tokens are special. A marker then counts wherever its text occurs, as for a host that has only text
     /// ([`Scanner::feed`](crate::Scanner::feed)).
     #[must_use]
     pub fn without_special(mut self) -> Vocabulary {

@@ -1,11 +1,11 @@
-/* Event arrays for programs with an older or a newer header: the library must fill a smaller struct as far as it goes, and zero
- * the rest of a larger one. And text of which a part was held back is still one event. */
+/* Tests event arrays for programs with an older or a newer header: the library must fill a smaller struct up to its size, and zero
+ * the rest of a larger one. Text of which a part was held back must still be one event. */
 #include "check.h"
 
-/* Not const: gcc 12 folds a memcmp at a variable place in a constant wrongly. */
+/* Not const, because gcc 12 miscompiles a memcmp at a variable offset in a constant array. */
 static char text[] = "<thinking a='1' bc=\"&lt;\">x</thinking>y";
 
-/* Feeds `text` into entries of `size` bytes, which are laid out as an aside_event that is cut or continued. */
+/* Feeds `text` into an array whose entries have `size` bytes: an aside_event that is truncated or extended to that size. */
 static void play(size_t size)
 {
     static unsigned char room[16][4096];
@@ -39,13 +39,13 @@ static void play(size_t size)
                 CHECK(memcmp(name, "bc<", 3) == 0 && memcmp(&text[event.raw_value_at], "&lt;", 4) == 0);
         }
     }
-    /* Nothing is written after the events. */
+    /* Nothing may be written after the events. */
     for (at = array.count * size; at < array.count * size + 64; at++)
         CHECK(raw[at] == 0xee);
     aside_scanner_free(scanner);
 }
 
-/* Counts the events, of which none is a marker's. */
+/* Counts the events, all of which must be text. */
 static int32_t count(void *user, const aside_event *event, const char *bytes)
 {
     CHECK(event->kind == ASIDE_KIND_TEXT && bytes[0] != 0);
@@ -53,8 +53,9 @@ static int32_t count(void *user, const aside_event *event, const char *bytes)
     return 0;
 }
 
-/* After a `<` that comes to nothing: a short chunk is one text with it. For a long one, only the byte that decides is, as
- * readers of arrays have to copy such a text. `most`: entries of the array. */
+/* Feeds a chunk after a held `<` that turns out not to begin a marker. A short chunk must become one text event together with the
+ * `<`. Of a long chunk, only the first byte may join the `<`, because the reader of an array has to copy such a text. `most` is the
+ * number of entries in the array. */
 static void behind_held(size_t len, size_t most, size_t wanted)
 {
     static char chunk[1000];
@@ -90,7 +91,8 @@ static void behind_held(size_t len, size_t most, size_t wanted)
     aside_scanner_free(scanner);
 }
 
-/* The array itself, of another version: fields that are not known must be zero, and a smaller struct is none of ours. */
+/* Passes aside_event_array structs of other versions: unknown fields of a larger struct must be zero, and a smaller struct is
+ * refused. */
 static void versions(void)
 {
     struct {

@@ -1,5 +1,5 @@
-/* Tool calls through C: the same is heard however a text is cut, whichever way it is fed, and wherever the listener pauses; and
- * without the option, the same bytes are text. */
+/* Tests tool calls through C: the events must be the same however a text is cut, whichever function feeds it, and wherever the
+ * listener pauses. Without the option, the same bytes must be text. */
 #include "check.h"
 
 static const char tags[] = "name = \"tags\"\n"
@@ -51,7 +51,7 @@ static const struct {
 
 static struct heard heard;
 
-/* Feeds a text in two pieces, or one by one if `cut` is above its length, in one of the ways of feeding. */
+/* Feeds a text with one of the feeding functions, in two pieces, or byte by byte if `cut` is greater than its length. */
 static void play(aside_scanner *scanner, const char *text, size_t cut, int way)
 {
     static const size_t capacities[] = {0, 0, 1, 2, 64};
@@ -99,7 +99,7 @@ int main(void)
             }
         aside_scanner_free(scanner);
 
-        /* A host that does not ask for calls hears none. */
+        /* Without the option `calls`, no events of calls may come. */
         scanner = aside_scanner_new(dialect, NULL);
         CHECK(scanner != NULL);
         play(scanner, cases[i].text, 0, 0);

@@ -1,4 +1,4 @@
-/* Helpers that the C tests share: checks that NDEBUG does not empty, and a listener that puts a stream together again. */
+/* Helpers of the C tests: checks that also work with NDEBUG, and a listener that joins the events of a stream. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -15,7 +15,7 @@
         }                                                                                                                 \
     } while (0)
 
-/* A call returns this status; if it is a failure, the thread has that status and a message. */
+/* Checks that a call returns this status, and after a failure, that the thread's last status is the same and has a message. */
 #define CHECK_STATUS(call, expected)                                                                         \
     do {                                                                                                     \
         aside_status check_status = (call);                                                                  \
@@ -27,10 +27,11 @@
         CHECK(check_status >= 0 || (aside_last_status() == check_status && *aside_last_error() != 0));       \
     } while (0)
 
-/* The last failure of this thread says this. */
+/* Checks that the message of this thread's last failure contains this text. */
 #define CHECK_SAYS(part) CHECK(strstr(aside_last_error(), part) != NULL)
 
-/* A borrowed pointer is neither NULL nor a made-up address, which would be in the first page, even if there are no bytes. */
+/* Returns whether a borrowed pointer is a real address, which it must be even for zero bytes. NULL and made-up addresses are in the
+ * first page of memory. */
 static inline int is_address(const void *at) { return (size_t)at >= 4096; }
 
 #define HEARD_MAX 16384
@@ -75,7 +76,7 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
         heard_add(heard->spans, &heard->spans_len, "=", 1);
         heard_add(heard->spans, &heard->spans_len, bytes + event->name_len, event->value_len);
         heard_add(heard->spans, &heard->spans_len, ";", 1);
-        /* In every dialect used here, the value is in the marker verbatim or longer. */
+        /* In all dialects of these tests, a value is written in the marker as it is or escaped, which makes it longer. */
         CHECK(event->raw_value_len >= event->value_len);
         return;
     }
@@ -99,7 +100,7 @@ static inline void hear(struct heard *heard, const aside_event *event, const cha
         heard_add(heard->spans, &heard->spans_len, mark, 2);
         break;
     case ASIDE_KIND_RECLASSIFY:
-        /* All content so far was thinking; no span came before, so there is no other. */
+        /* The content so far becomes thinking. No span precedes it in these tests, so all of it does. */
         heard_add(heard->text[ASIDE_CHANNEL_THINKING], &heard->text_len[ASIDE_CHANNEL_THINKING],
                   heard->text[ASIDE_CHANNEL_CONTENT], heard->text_len[ASIDE_CHANNEL_CONTENT]);
         memset(heard->text[ASIDE_CHANNEL_CONTENT], 0, heard->text_len[ASIDE_CHANNEL_CONTENT]);
@@ -143,7 +144,7 @@ static inline int32_t listen(void *user, const aside_event *event, const char *b
     return heard->stop ? 7 : 0;
 }
 
-/* An array for this many events. */
+/* Returns an array with room for this many events. */
 static inline aside_event_array array_of(aside_event *events, size_t capacity)
 {
     aside_event_array array;
@@ -165,7 +166,7 @@ static inline aside_bytes bytes_of(const char *text)
     return bytes;
 }
 
-/* Takes the events of an array; `buf` is the input. */
+/* Adds the events of an array to what was heard. `buf` is the input. */
 static inline void hear_array(struct heard *heard, const aside_event_array *array, const char *buf)
 {
     static char bytes[HEARD_MAX];
@@ -226,7 +227,7 @@ static inline aside_scanner *scanner_named(const char *name)
     return scanner;
 }
 
-/* Feeds with a callback, and continues after each pause. */
+/* Feeds `buf` with a callback, and continues after each pause. */
 static inline void feed(aside_scanner *scanner, struct heard *heard, const char *buf, size_t len)
 {
     aside_status status;
@@ -256,12 +257,12 @@ static inline void finish(aside_scanner *scanner, struct heard *heard)
     while ((status = aside_scanner_finish(scanner, listen, heard)) != ASIDE_OK) {
         CHECK_STATUS(status, ASIDE_STOPPED);
         CHECK(heard->stop);
-        /* Half a finish: a feed is out of order, and changes nothing. */
+        /* The finish is not complete yet, so a feed must be refused and change nothing. */
         CHECK_STATUS(aside_scanner_feed(scanner, "x", 1, listen, heard), ASIDE_ERROR_ORDER);
     }
 }
 
-/* The same with an array of `capacity` events. */
+/* Does the same with an array of `capacity` events. */
 static inline void feed_into(aside_scanner *scanner, struct heard *heard, const char *buf, size_t len, size_t capacity)
 {
     static aside_event events[64];

@@ -1,5 +1,5 @@
-/* The C functions of tool results: nothing that a host does with them, in any order, may crash or change the report.
- * One call, its report, streams, filters and caches of the host, and every misuse that can be detected. */
+/* Tests the C functions for tool results: one result and its report, streams, filters and caches of the host, and every detectable
+ * misuse. No order of calls may crash or change a report. */
 #include "check.h"
 #include <aside_unstable.h>
 
@@ -34,7 +34,7 @@ static aside_registry *registry_new(void)
     return registry;
 }
 
-/* A compressor of a registry, which is freed. */
+/* Returns a compressor of a registry, and frees the registry. */
 static aside_compressor *compressor_new(aside_registry *registry, uint64_t budget)
 {
     aside_compressor_options options;
@@ -59,14 +59,14 @@ static aside_compressed *compress(const aside_compressor *compressor, const asid
     return compressed;
 }
 
-/* Nothing is made of this, and this is why. */
+/* Checks that aside_compress() refuses these arguments with this status. */
 static void refused(const aside_compressor *compressor, const aside_invocation *invocation, const aside_bytes *parts,
                     size_t count, aside_status status)
 {
     CHECK(aside_compress(compressor, invocation, parts, count) == NULL && aside_last_status() == status);
 }
 
-/* A log of 4,016 bytes whose middle repeats. */
+/* Returns a log of 4,016 bytes whose middle repeats. */
 static const char *noise(void)
 {
     static char log[4017];
@@ -103,7 +103,7 @@ static aside_failed failed_of(const aside_compressed *compressed, size_t index)
     return failed;
 }
 
-/* Returns how many bytes are in no stretch, and counts the stretches. */
+/* Returns how many bytes of the part are in no stretch, and counts the stretches. */
 static size_t left_of(const aside_compressed *compressed, size_t index, aside_part_report *part, size_t *stretches)
 {
     aside_stretch stretch;
@@ -151,8 +151,8 @@ static void one_call(void)
     CHECK(result.len < 200 && memcmp(result.at, "[Output compressed by repeats (4016 \xe2\x86\x92 ", 39) == 0);
     CHECK(memcmp(result.at + result.len - 16, "error: the end.\n", 16) == 0);
 
-    /* Bytes, and units as the banner has them: in the second part is one character of two bytes, in the banner are some of
-     * three. */
+    /* The report counts bytes, and units, of which a character of several bytes is one. The second part has one character of two
+     * bytes, and the banner has some of three bytes. */
     report = report_of(compressed);
     CHECK(report.before == 4024 && report.before_units == 4023 && report.after == result.len + 8);
     CHECK(report.after_units < report.after && report.after_units + 10 > report.after);
@@ -199,7 +199,7 @@ struct seen {
     size_t recorded_len;
 };
 
-/* Checks the argument of every callback: the invocation as this header has it. */
+/* Checks the invocation that every callback receives: it must have the size of this header. */
 static void check_invocation(const aside_invocation *invocation, const char *input)
 {
     CHECK(invocation->size == sizeof *invocation && invocation->now == 1000);
@@ -228,8 +228,8 @@ static int32_t apply(void *user, const aside_invocation *invocation, const char 
 
     seen->applies++;
     check_invocation(invocation, "{\"command\":\"make\"}");
-    CHECK(len >= 1024);
-    /* A compressor that is in use cannot be entered again, nor freed. */
+    CHECK(bytes != NULL && len >= 1024);
+    /* A callback must not call into the compressor that runs it, nor free it. */
     refused(seen->compressor, &own, NULL, 0, ASIDE_ERROR_BUSY);
     CHECK(aside_tool_stream_new(seen->compressor, &own, 1 << 20) == NULL);
     CHECK(aside_last_status() == ASIDE_ERROR_BUSY);
@@ -242,7 +242,6 @@ static int32_t apply(void *user, const aside_invocation *invocation, const char 
         aside_tool_stream_free(seen->stream);
         CHECK(aside_last_status() == ASIDE_ERROR_BUSY && out.len == 77);
     }
-    CHECK(aside_is_protected(bytes, len) == 0);
     CHECK_STATUS(aside_reply_write(NULL, "x", 1), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_reply_write(reply, NULL, 1), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_reply_write(reply, NULL, 0), ASIDE_OK);
@@ -323,7 +322,7 @@ static void filters(void)
     filter.tool_ids = tools;
     filter.tool_id_count = 1;
     CHECK_STATUS(aside_registry_add_filter(registry, &filter), ASIDE_OK);
-    /* The second of the same id takes the first one's place. */
+    /* A filter replaces the earlier filter with the same id. */
     CHECK_STATUS(aside_registry_add_filter(registry, &filter), ASIDE_OK);
     CHECK(seen.releases == 1);
     seen.compressor = compressor_new(registry, 0);
@@ -336,7 +335,7 @@ static void filters(void)
     CHECK(memcmp(result.at + result.len - 31, "Set compress = false.]\nshorter\n", 31) == 0);
     aside_compressed_free(compressed);
 
-    /* One that fails is reported, with its reason. */
+    /* The report must name a filter that fails, with its reason. */
     seen.verdict = -5;
     compressed = compress(seen.compressor, &invocation, &part, 1);
     report = report_of(compressed);
@@ -349,7 +348,7 @@ static void filters(void)
     CHECK(seen.matches == 3 && seen.applies == 2);
     aside_compressed_free(compressed);
 
-    /* So is one that cannot say whether it is for a call. */
+    /* The report must also name a filter whose `matches` fails. */
     seen.verdict = -9;
     compressed = compress(seen.compressor, &invocation, &part, 1);
     CHECK(seen.matches == 4 && seen.applies == 2);
@@ -365,14 +364,14 @@ static void filters(void)
     CHECK(out.len == 0 && is_address(out.at));
     aside_compressor_free(seen.compressor);
     CHECK(seen.releases == 1);
-    /* The compressor's handle is gone; the stream still has its data, and its callback asks for no handle. */
+    /* The compressor was freed, but the stream keeps its data. The callbacks must not use the freed handle now. */
     seen.compressor = compressor_new(registry_new(), 0);
     aside_compressor_free(seen.compressor);
     aside_tool_stream_free(seen.stream);
     CHECK(seen.releases == 2);
 }
 
-/* A filter that asks for its own stream. */
+/* A filter that calls into the stream that runs it. */
 static void stream_reentry(void)
 {
     static struct seen seen;
@@ -403,14 +402,14 @@ static void stream_reentry(void)
     aside_tool_stream_free(seen.stream);
     aside_compressor_free(seen.compressor);
     CHECK(seen.releases == 1);
-    /* The report needs neither. */
+    /* The report must not need the compressor or the registry. */
     report = report_of(compressed);
     CHECK(report.before == 4016 && report.after == 8 && report.part_count == 1);
     CHECK(aside_compressed_part(compressed, 0, &out) == ASIDE_ERROR_RANGE);
     aside_compressed_free(compressed);
 }
 
-/* The state for a filter's release, which runs while its owner is being freed. */
+/* The data of a filter whose `release` runs while its owner is being freed. */
 static struct {
     aside_registry *registry;
     aside_tool_stream *stream;
@@ -424,7 +423,7 @@ static void release_that_calls(void *user)
     (void)user;
     going.releases++;
     if (going.registry != NULL) {
-        CHECK_STATUS(aside_registry_remove(going.registry, "second", 6), ASIDE_ERROR_BUSY);
+        CHECK_STATUS(aside_registry_minify_json(going.registry), ASIDE_ERROR_BUSY);
         CHECK(aside_compressor_new(going.registry, NULL) == NULL && aside_last_status() == ASIDE_ERROR_BUSY);
         aside_registry_free(going.registry);
     } else {
@@ -466,14 +465,14 @@ static void release_reentry(void)
     CHECK(going.releases == 4);
 }
 
-/* A registry, two compressors and a stream are freed in every order: the host's data is released once, with the last
- * object that needs it. */
+/* Frees a registry, two compressors and a stream in every order. The host's data must be released once, with the last object that
+ * needs it. */
 static void releases(void)
 {
     enum { REGISTRY, FIRST, SECOND, STREAM, COUNT };
     int turn, i;
 
-    for (turn = 0; turn < 2 * 24; turn++) {
+    for (turn = 0; turn < 24; turn++) {
         static struct seen seen;
         aside_registry *registry = aside_registry_new(0);
         aside_filter filter = filter_of(&seen);
@@ -481,7 +480,7 @@ static void releases(void)
         aside_invocation invocation = invocation_of("{}");
         aside_compressor *compressors[COUNT];
         aside_tool_stream *stream;
-        int order = turn / 2, left[] = {REGISTRY, FIRST, SECOND, STREAM}, holders = 15;
+        int order = turn, left[] = {REGISTRY, FIRST, SECOND, STREAM}, holders = 15;
 
         memset(&seen, 0, sizeof seen);
         cache.release = release;
@@ -491,12 +490,6 @@ static void releases(void)
         CHECK((compressors[FIRST] = aside_compressor_new(registry, NULL)) != NULL);
         CHECK((compressors[SECOND] = aside_compressor_new(registry, NULL)) != NULL);
         CHECK((stream = aside_tool_stream_new(compressors[SECOND], &invocation, 8192)) != NULL);
-        if (turn % 2 == 1) {
-            /* They keep filters that the registry no longer has. */
-            CHECK_STATUS(aside_registry_remove(registry, "mine", 4), ASIDE_OK);
-            CHECK_STATUS(aside_registry_remove(registry, "kept", 4), ASIDE_OK);
-            holders &= ~(1 << REGISTRY);
-        }
         for (i = COUNT; i > 0; i--) {
             int at = order % i, object = left[at];
 
@@ -514,7 +507,7 @@ static void releases(void)
     }
 }
 
-/* Compressors of one registry share its cache, and each has the filters that the registry had then. */
+/* Compressors of one registry must share its cache, and each must have the filters that the registry had when it was made. */
 static void one_registry(void)
 {
     static struct seen seen;
@@ -568,9 +561,6 @@ static void caches(void)
     cache.release = release;
     cache.user = &seen;
     CHECK_STATUS(aside_registry_add_cache(registry, &cache), ASIDE_OK);
-    CHECK_STATUS(aside_registry_add_last_run(registry, 1 << 20), ASIDE_OK);
-    CHECK_STATUS(aside_registry_remove(registry, "last-run", 8), ASIDE_OK);
-    CHECK_STATUS(aside_registry_remove(registry, "last-run", 8), ASIDE_NONE);
     compressor = compressor_new(registry, 0);
 
     compressed = compress(compressor, &invocation, &part, 1);
@@ -699,8 +689,6 @@ static void misuse(void)
     aside_filter filter;
     aside_cache cache;
     aside_bytes part = text(noise());
-    char *banner;
-    size_t len = 77;
 
     CHECK(aside_registry_new(2) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     aside_registry_free(NULL);
@@ -713,14 +701,9 @@ static void misuse(void)
     CHECK_STATUS(aside_registry_add_toml(registry, "id = \"a\"\n\xff", 10), ASIDE_ERROR_FILTER);
     CHECK_SAYS("line 2");
     CHECK_STATUS(aside_registry_add_toml(registry, GOOD, strlen(GOOD)), ASIDE_OK);
-    CHECK_STATUS(aside_filter_check(GOOD, strlen(GOOD)), ASIDE_OK);
-    CHECK_STATUS(aside_filter_check(GOOD, 60), ASIDE_ERROR_FILTER);
-    CHECK_STATUS(aside_filter_check(NULL, 60), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_registry_minify_json(registry), ASIDE_OK);
     CHECK_STATUS(aside_registry_minify_json(NULL), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_registry_add_last_run(NULL, 1), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_registry_remove(NULL, "a", 1), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_registry_remove(registry, "\xff", 1), ASIDE_ERROR_OPTION);
 
     memset(&filter, 0, sizeof filter);
     CHECK_STATUS(aside_registry_add_filter(registry, NULL), ASIDE_ERROR_NULL);
@@ -745,8 +728,7 @@ static void misuse(void)
     CHECK(aside_compressor_new(registry, &options) == NULL && aside_last_status() == ASIDE_ERROR_SIZE);
     options.size = sizeof options;
     CHECK(aside_unstable_version() == 1);
-    CHECK(aside_min_budget() == 1024 && aside_min_compressible() == 1024);
-    options.budget = aside_min_budget() - 1;
+    options.budget = 1023;
     CHECK(aside_compressor_new(registry, &options) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
     compressor = aside_compressor_new(registry, NULL);
     CHECK(compressor != NULL);
@@ -762,76 +744,10 @@ static void misuse(void)
     refused(compressor, &invocation, NULL, 0, ASIDE_ERROR_OPTION);
     CHECK_SAYS("invocation->input: the input is not JSON");
     aside_compressor_free(compressor);
-
-    CHECK(aside_is_protected("[1]", 3) == 1 && aside_is_protected("[1", 2) == 0 && aside_is_protected(NULL, 0) == 0);
-    CHECK_STATUS(aside_is_protected(NULL, 1), ASIDE_ERROR_NULL);
-    part = text("a");
-    CHECK(aside_format_banner(&part, 1, 10, 5, NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(aside_format_banner(NULL, 1, 10, 5, &len) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(len == 77);
-    banner = aside_format_banner(&part, 1, 10, 5, &len);
-    CHECK(banner != NULL && strlen(banner) == len
-          && strncmp(banner, "[Output compressed by a (10 \xe2\x86\x92 5 chars). ", 41) == 0);
-    aside_free(banner);
 }
 
-/* The words of a command, with spaces between them. */
-static const char *words_of(const aside_command *command)
-{
-    static char words[256];
-    size_t i, at = 0;
-
-    for (i = 0; i < command->word_count; i++) {
-        CHECK(at + command->words[i].len + 2 < sizeof words);
-        memcpy(words + at, command->words[i].at, command->words[i].len);
-        at += command->words[i].len;
-        words[at++] = ' ';
-    }
-    words[at] = 0;
-    return words;
-}
-
-static void command_lines(void)
-{
-    static const char line[] = "cd app && sudo -u bob git -C 'a b' diff --stat | head -5; bash -c 'A=1 make >log'";
-    aside_command_line *parsed = aside_command_line_parse(line, strlen(line));
-    aside_command commands[4], command = {.size = sizeof command};
-    size_t i;
-
-    CHECK(parsed != NULL);
-    for (i = 0; i < 4; i++) {
-        commands[i].size = sizeof *commands;
-        CHECK_STATUS(aside_command_line_command(parsed, i, &commands[i]), ASIDE_OK);
-        CHECK(commands[i].size == sizeof *commands);
-    }
-    CHECK_STATUS(aside_command_line_command(parsed, 4, &command), ASIDE_NONE);
-    CHECK_STATUS(aside_command_line_command(parsed, HUGE_LEN, &command), ASIDE_NONE);
-    CHECK(same(commands[0].name, "cd") && same(commands[0].subcommand, "app") && commands[0].prints == 0);
-    CHECK(same(commands[1].name, "git") && same(commands[1].subcommand, "diff"));
-    CHECK(strcmp(words_of(&commands[1]), "-C a b diff --stat ") == 0);
-    CHECK(commands[1].prints == 1 && commands[1].piped == 1);
-    CHECK(same(commands[2].name, "head") && commands[2].prints == 0 && commands[2].piped == 0);
-    CHECK(same(commands[3].name, "make") && commands[3].subcommand.len == 0 && commands[3].word_count == 0);
-    CHECK(is_address(commands[3].words) && is_address(commands[3].subcommand.at));
-    CHECK(commands[3].prints == 0);
-    CHECK_STATUS(aside_command_line_command(NULL, 0, &command), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_command_line_command(parsed, 0, NULL), ASIDE_ERROR_NULL);
-    aside_command_line_free(parsed);
-
-    parsed = aside_command_line_parse("case $x in a) ls;; esac", 23);
-    CHECK(parsed != NULL && aside_command_line_command(parsed, 0, &command) == ASIDE_NONE);
-    aside_command_line_free(parsed);
-    aside_command_line_free(NULL);
-    parsed = aside_command_line_parse(NULL, 0);
-    CHECK(parsed != NULL);
-    aside_command_line_free(parsed);
-    CHECK(aside_command_line_parse(NULL, 1) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(aside_command_line_parse("a", HUGE_LEN) == NULL && aside_last_status() == ASIDE_ERROR_LENGTH);
-    CHECK(aside_command_line_parse("\xff", 1) == NULL && aside_last_status() == ASIDE_ERROR_OPTION);
-}
-
-/* Fills structs that are smaller than in any header, as in this one, and larger, as in a later one: `call` fills `*to`,
- * which is not aligned. */
+/* Lets `call` fill `*to`, which is not aligned, as a struct that is smaller than in any header, one of this header, and a larger
+ * one of a later header. */
 #define FILLS_EVERY_SIZE(type, call)                           \
     do {                                                       \
         unsigned char room[1 + sizeof(type) + 40];             \
@@ -860,30 +776,30 @@ static void command_lines(void)
         CHECK(memcmp(room + 1 + sizeof(type), zero, 40) == 0); \
     } while (0)
 
-/* Reads structs that are smaller and larger than this header's: `call` reads `*from` and returns a status; `smaller` is
- * its status for a struct without its last 8 bytes. */
-#define READS_EVERY_SIZE(type, good, call, smaller)                          \
-    do {                                                                     \
-        struct {                                                             \
-            type given;                                                      \
-            unsigned char later[40];                                         \
-        } room;                                                              \
-        type *from = &room.given;                                            \
-                                                                             \
-        memset(&room, 0, sizeof room);                                       \
-        room.given = (good);                                                 \
-        from->size = sizeof(type) - 8;                                       \
-        CHECK_STATUS(call, smaller);                                         \
-        from->size = sizeof(type) - 4;                                       \
-        CHECK_STATUS(call, ASIDE_ERROR_SIZE);                                \
-        from->size = 0;                                                      \
-        CHECK_STATUS(call, ASIDE_ERROR_SIZE);                                \
-        from->size = sizeof room;                                            \
-        CHECK_STATUS(call, ASIDE_OK);                                        \
-        /* A field of a later version is refused, unless it says nothing. */ \
-        room.later[39] = 1;                                                  \
-        CHECK_STATUS(call, ASIDE_ERROR_OPTION);                              \
-        CHECK_SAYS("does not know");                                         \
+/* Lets `call` read `*from` as a struct that is smaller and one that is larger than in this header. `call` returns a status, which
+ * must be `smaller` for a struct without its last 8 bytes. */
+#define READS_EVERY_SIZE(type, good, call, smaller)                 \
+    do {                                                            \
+        struct {                                                    \
+            type given;                                             \
+            unsigned char later[40];                                \
+        } room;                                                     \
+        type *from = &room.given;                                   \
+                                                                    \
+        memset(&room, 0, sizeof room);                              \
+        room.given = (good);                                        \
+        from->size = sizeof(type) - 8;                              \
+        CHECK_STATUS(call, smaller);                                \
+        from->size = sizeof(type) - 4;                              \
+        CHECK_STATUS(call, ASIDE_ERROR_SIZE);                       \
+        from->size = 0;                                             \
+        CHECK_STATUS(call, ASIDE_ERROR_SIZE);                       \
+        from->size = sizeof room;                                   \
+        CHECK_STATUS(call, ASIDE_OK);                               \
+        /* A field of a later version is refused unless it is 0. */ \
+        room.later[39] = 1;                                         \
+        CHECK_STATUS(call, ASIDE_ERROR_OPTION);                     \
+        CHECK_SAYS("does not know");                                \
     } while (0)
 
 static aside_status try_options(const aside_registry *registry, const aside_compressor_options *options)
@@ -911,7 +827,7 @@ static aside_status try_stream(const aside_compressor *compressor, const aside_i
 }
 
 struct counting {
-    int64_t factor; /* tokens for four bytes; below 0, it fails */
+    int64_t factor; /* tokens for four bytes; below 0: the counter fails */
     int asked, released;
 };
 
@@ -928,7 +844,8 @@ static int64_t count_tokens(void *user, const char *text, size_t text_len, aside
 
 static void count_released(void *user) { ((struct counting *)user)->released++; }
 
-/* A budget in tokens, estimated and counted by the host: with a count that works, one that fails, and one that lies. */
+/* Tests a budget in tokens, estimated by the library or counted by the host: with a counter that works, one that fails, and one
+ * that returns wrong numbers. */
 static void token_budgets(void)
 {
     static const int64_t factors[] = {0, 2, -1, 1000000};
@@ -977,7 +894,7 @@ static void token_budgets(void)
 static void sizes(void)
 {
     static struct seen seen;
-    aside_registry *registry = registry_new();
+    aside_registry *registry = registry_new(), *caches = registry_new();
     aside_filter filter = filter_of(&seen);
     aside_cache cache = {.size = sizeof cache, .id = {"kept", 4}, .lookup = lookup, .record = record};
     aside_compressor_options options = {.size = sizeof options, .budget = 2000};
@@ -985,12 +902,11 @@ static void sizes(void)
     aside_bytes part = text(noise());
     aside_compressor *compressor;
     aside_compressed *compressed;
-    aside_command_line *line = aside_command_line_parse("make", 4);
 
     READS_EVERY_SIZE(aside_filter, filter, aside_registry_add_filter(registry, from), ASIDE_ERROR_SIZE);
-    READS_EVERY_SIZE(aside_cache, cache, aside_registry_add_cache(registry, from), ASIDE_ERROR_SIZE);
-    CHECK_STATUS(aside_registry_remove(registry, "kept", 4), ASIDE_OK);
-    /* Each option may be left out: then it is 0. */
+    READS_EVERY_SIZE(aside_cache, cache, aside_registry_add_cache(caches, from), ASIDE_ERROR_SIZE);
+    aside_registry_free(caches);
+    /* The struct may end before any option, which is then 0. */
     READS_EVERY_SIZE(aside_compressor_options, options, try_options(registry, from), ASIDE_OK);
     options.size = offsetof(aside_compressor_options, budget);
     options.budget = 1;
@@ -1009,16 +925,13 @@ static void sizes(void)
     FILLS_EVERY_SIZE(aside_failed, aside_compressed_failed(compressed, 0, to));
     FILLS_EVERY_SIZE(aside_part_report, aside_compressed_part_report(compressed, 0, to));
     FILLS_EVERY_SIZE(aside_stretch, aside_compressed_stretch(compressed, 0, 0, to));
-    FILLS_EVERY_SIZE(aside_command, aside_command_line_command(line, 0, to));
     aside_compressed_free(compressed);
     aside_compressor_free(compressor);
-    aside_command_line_free(line);
 }
 
 int main(void)
 {
     one_call();
-    command_lines();
     filters();
     stream_reentry();
     release_reentry();

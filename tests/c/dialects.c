@@ -1,5 +1,5 @@
-/* A scanner must outlive the dialect that it was made from, and a built-in dialect every host. Finding, listing and loading
- * dialects; one-shot strip. */
+/* Tests finding, listing and loading dialects, and aside_strip(). A scanner must outlive the dialect that it was made from, and
+ * built-in dialects are never freed. */
 #include "check.h"
 #include <aside_unstable.h>
 
@@ -26,12 +26,12 @@ static void list(void)
         CHECK(aside_dialect_max_hold(dialect) >= 3);
         last = name;
     }
-    /* Where the list ends, nothing has failed. */
+    /* The end of the list is not a failure. */
     CHECK(i >= 5 && aside_last_status() == ASIDE_OK);
     CHECK(aside_dialect_max_hold(dialect_named("inline-think")) == 7);
 }
 
-/* Checks the text that an open event's rule and tag identify. */
+/* Checks the text that the rule and the tag of an open event identify. */
 static void words(void)
 {
     static const char toml[] = "name = \"mine\"\n[[span]]\nchannel = \"tool\"\nopen = [\"[a]\"]\n"
@@ -55,7 +55,7 @@ static int is(aside_bytes text, const char *wanted)
     return text.len == strlen(wanted) && memcmp(text.at, wanted, text.len) == 0;
 }
 
-/* The texts around a call, for the grammar of a server. */
+/* Checks the texts around a call, from which a server makes its grammar. */
 static void triggers(void)
 {
     aside_tool_trigger trigger = {.size = sizeof trigger};
@@ -100,7 +100,8 @@ static void load(void)
     aside_scanner_free(scanner);
 }
 
-/* A response template divides a text as its fields say; an error names the part that is not read. */
+/* A response template must divide a text as its fields say. An error must name the part of the template that the library cannot
+ * read. */
 static void response_template(void)
 {
     static const char json[] = "{\"start_anchor\": \"<a>\", \"fields\": {\"content\": {}, "
@@ -124,7 +125,7 @@ static void response_template(void)
     CHECK(aside_dialect_from_response_template(NULL, 1) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
 }
 
-/* An error names the line and the key. */
+/* The error must name the line and the key. */
 static void refuse(const char *from, const char *to, const char *line, const char *key)
 {
     char text[512];

@@ -1,12 +1,13 @@
-/* Two threads that use one rewriter, call writer, registry or tool stream at once, which no host may do, are kept apart: a call
- * passes and does its work, or it is refused. A scanner is not among them: its cheapest calls only look whether it is in use. */
+/* Two threads use one rewriter, answer, registry or tool stream at the same time, which no host may do. Each call must either
+ * do its work or be refused. Scanners are not tested here, because their cheapest functions only check whether the scanner is in
+ * use and do not lock it. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <aside_unstable.h>
 #include <pthread.h>
 
-/* The function that a thread of a duel calls again and again with the shared handle. Returns whether the call passed: it
- * does, or it is refused because the other thread is inside. */
+/* The function that each of the two threads calls again and again with the shared handle. Returns true if the call did its work,
+ * and false if it was refused because the other thread was using the handle. */
 typedef int (*attack)(void *handle);
 
 struct duel {
@@ -35,7 +36,7 @@ static void *fight(void *user)
     return NULL;
 }
 
-/* Two threads, one handle, until each has passed that often. */
+/* Runs two threads on one handle until the calls of each have succeeded often enough. */
 static void duel(attack attack, void *handle)
 {
     struct duel duels[2];
@@ -53,8 +54,8 @@ static void duel(attack attack, void *handle)
     pthread_barrier_destroy(&begin);
 }
 
-/* Both threads' texts, whatever the order. The result of a call is gone with the other thread's next call: only its length is
- * this thread's own. */
+/* Both threads feed this event. The other thread's next call overwrites the result of a call, so only the length of the result is
+ * checked. */
 static const char event[] = "data: {\"choices\":[{\"delta\":{\"content\":\"some words of an answer\"}}]}\n\n";
 
 static int feed_rewriter(void *handle)
@@ -100,52 +101,50 @@ static void one_rewriter(void)
     aside_rewriter_free(sse);
 }
 
-static aside_status feed_call(aside_call_writer *writer, aside_kind kind, const char *text, aside_call_delta *delta)
+static int feed_answer(void *handle)
 {
-    aside_event event;
+    const aside_part *parts;
+    size_t count = 0;
+    int pass = passed(aside_answer_feed((aside_answer *)handle, "more of a value, ", 17, &parts, &count));
 
-    memset(&event, 0, sizeof event);
-    event.kind = kind;
-    event.channel = ASIDE_CHANNEL_TOOL;
-    event.cause = kind == ASIDE_KIND_CALL_END ? ASIDE_CAUSE_MARKER : 0;
-    event.len = strlen(text);
-    memset(delta, 0, sizeof *delta);
-    delta->size = sizeof *delta;
-    return aside_call_writer_feed(writer, &event, sizeof event, text, delta);
-}
-
-static int feed_writer(void *handle)
-{
-    aside_call_delta delta;
-    int pass = passed(feed_call((aside_call_writer *)handle, ASIDE_KIND_CALL_VALUE, "more of a value, ", &delta));
-
-    CHECK(delta.arguments.len == (pass ? 17 : 0) && !delta.is_last);
+    CHECK(count == (pass ? 1U : 0U));
     return pass;
 }
 
-static int reset_writer(void *handle)
+static int look_at_answer(void *handle)
 {
-    aside_call_delta delta;
+    aside_counts counts;
 
-    CHECK(feed_call((aside_call_writer *)handle, ASIDE_KIND_CALL, "", &delta) <= ASIDE_NONE);
-    return passed(aside_call_writer_reset((aside_call_writer *)handle));
+    memset(&counts, 0, sizeof counts);
+    counts.size = sizeof counts;
+    if (!passed(aside_answer_counts((aside_answer *)handle, ASIDE_CHANNEL_CONTENT, &counts)))
+        return 0;
+    CHECK(counts.bytes % 17 == 0 && counts.bytes == counts.characters);
+    return feed_answer(handle);
 }
 
-static void one_call_writer(void)
+static int reset_answer(void *handle)
 {
-    aside_call_writer *writer = aside_call_writer_new(dialect_named("qwen3"), NULL);
-    aside_call_delta delta;
+    feed_answer(handle);
+    return passed(aside_answer_reset((aside_answer *)handle));
+}
 
-    CHECK(writer != NULL);
-    CHECK_STATUS(feed_call(writer, ASIDE_KIND_CALL, "", &delta), ASIDE_NONE);
-    CHECK_STATUS(feed_call(writer, ASIDE_KIND_CALL_NAME, "f", &delta), ASIDE_NONE);
-    CHECK_STATUS(feed_call(writer, ASIDE_KIND_CALL_VALUE, "{\"x\": \"", &delta), ASIDE_OK);
-    duel(feed_writer, writer);
-    CHECK_STATUS(feed_call(writer, ASIDE_KIND_CALL_VALUE, "\"}", &delta), ASIDE_OK);
-    CHECK_STATUS(feed_call(writer, ASIDE_KIND_CALL_END, "", &delta), ASIDE_OK);
-    CHECK(delta.is_last && delta.is_whole);
-    duel(reset_writer, writer);
-    aside_call_writer_free(writer);
+static void one_answer(void)
+{
+    static const char begin[] = "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"", end[] = "\"}}</tool_call>";
+    aside_answer *answer = aside_answer_new(dialect_named("qwen3"), NULL);
+    const aside_part *parts;
+    size_t count;
+
+    CHECK(answer != NULL);
+    CHECK_STATUS(aside_answer_feed(answer, begin, sizeof begin - 1, &parts, &count), ASIDE_OK);
+    duel(feed_answer, answer);
+    CHECK_STATUS(aside_answer_feed(answer, end, sizeof end - 1, &parts, &count), ASIDE_OK);
+    CHECK(count > 0 && parts[count - 1].kind == ASIDE_PART_KIND_CALL_END && parts[count - 1].is_whole);
+    CHECK_STATUS(aside_answer_finish(answer, ASIDE_END_REASON_ENDED, &parts, &count), ASIDE_OK);
+    duel(look_at_answer, answer);
+    duel(reset_answer, answer);
+    aside_answer_free(answer);
 }
 
 static int feed_stream(void *handle)
@@ -196,7 +195,7 @@ static void one_tool_stream(void)
 int main(void)
 {
     one_rewriter();
-    one_call_writer();
+    one_answer();
     one_registry();
     one_tool_stream();
     return 0;

@@ -1,5 +1,5 @@
-# The example prints the output of its first comment, names the nearest dialects for an unknown one, and fails where it cannot
-# read.
+# The example must print the output in its first comment, suggest similar names for an unknown dialect, and fail if it cannot read
+# its input.
 set(folder "${CMAKE_CURRENT_BINARY_DIR}")
 file(WRITE "${folder}/example-input.txt" "<think>2 * 21</think>42.")
 execute_process(COMMAND "${PROGRAM}" inline-think INPUT_FILE "${folder}/example-input.txt"
@@ -12,7 +12,7 @@ execute_process(COMMAND "${PROGRAM}" inline-thimk INPUT_FILE "${folder}/example-
 if(NOT status EQUAL 2 OR NOT output STREQUAL "" OR NOT error MATCHES "inline-think")
     message(FATAL_ERROR "ended with ${status}, printed: ${output}, ${error}")
 endif()
-# A folder can be opened, and not read.
+# A folder can be opened but not read.
 execute_process(COMMAND sh -c "\"$1\" inline-think <." sh "${PROGRAM}" RESULT_VARIABLE status ERROR_VARIABLE error)
 if(NOT status EQUAL 1 OR NOT error MATCHES "^channels: ")
     message(FATAL_ERROR "ended with ${status}, printed: ${error}")

@@ -1,10 +1,10 @@
-/* Chunking does not matter: the same is heard however a text is cut, whichever way it is fed, and wherever the listener pauses. */
+/* The events must be the same however a text is cut, whichever function feeds it, and wherever the listener pauses. */
 #include "check.h"
 #include "texts.h"
 
 static struct heard whole, heard;
 
-/* Feeds `len` bytes in two pieces, or one by one where `cut` is above `len`, in one of the ways of feeding. */
+/* Feeds `len` bytes with one of the feeding functions, in two pieces, or byte by byte if `cut` is greater than `len`. */
 static void play(aside_scanner *scanner, const char *text, size_t len, size_t cut, int way)
 {
     static const size_t capacities[] = {0, 0, 1, 2, 64};
@@ -38,7 +38,7 @@ int main(void)
         size_t len = strlen(texts[i].text);
         aside_scanner *scanner = scanner_named(texts[i].dialect);
 
-        /* One scanner for all: each finish resets it. */
+        /* One scanner is enough, because each finish resets it. */
         play(scanner, texts[i].text, len, len, 0);
         whole = heard;
         CHECK(whole.all_len == len && memcmp(whole.all, texts[i].text, len) == 0);

@@ -1,4 +1,5 @@
-/* The answers and requests for a rewriter, and their kinds; every misuse is a status. */
+/* Tests the functions that decide which answers a rewriter must read and which requests change the answer. Every misuse must return
+ * a status. */
 #include "check.h"
 #include <aside_unstable.h>
 
@@ -28,7 +29,7 @@ static aside_exchange exchange(uint32_t status, const char *path, const char *ty
     return exchange;
 }
 
-/* Returns the kind of an answer's body, or 77 if the answer is to pass. */
+/* Returns the kind of an answer's body, or 77 if the answer must be passed on unread. */
 static uint32_t wants(uint32_t status, const char *path, const char *type, const char *encoding, uint32_t formats)
 {
     unsigned char room[1 + sizeof(aside_exchange)], body_room[1 + sizeof(uint32_t)]; /* not aligned */
@@ -44,10 +45,10 @@ static uint32_t wants(uint32_t status, const char *path, const char *type, const
     return body;
 }
 
-/* Returns the hint for a request, or 77 if there is none. */
+/* Returns the hint for a request, or 77 if it needs none. */
 static uint32_t hint_of(const char *path, const char *method, uint32_t formats)
 {
-    /* Nothing is known of the answer, or something wrong. */
+    /* The fields about the answer must not matter, so they have wrong values. */
     aside_exchange given = exchange(500, path, NULL, "gzip", formats);
     uint32_t hint = 77;
 
@@ -96,7 +97,7 @@ static void answers(void)
     CHECK(wants(500, NULL, "application/json", NULL, ASIDE_FORMAT_ALL) == 77);
 }
 
-/* Finds the model in a body that comes byte by byte; returns its length, or 77 if there is none. */
+/* Searches for the model in a body that is fed byte by byte. Returns the length of its name, or 77 if the body names none. */
 static size_t model_of(const char *body, size_t room, const char *wanted)
 {
     unsigned char place[1 + sizeof(size_t)]; /* not aligned */
@@ -136,31 +137,39 @@ static void models(void)
     CHECK(model_len == 77);
 }
 
-static aside_thinking thinking_of(const char *path, const char *body)
+static aside_request read_of(const char *path, const char *body)
 {
-    aside_exchange request = exchange(0, path, NULL, NULL, 0);
-    aside_thinking thinking = 77;
+    aside_exchange exchanged = exchange(0, path, NULL, NULL, 0);
+    aside_request request = {.size = sizeof request};
 
-    CHECK_STATUS(aside_request_thinking(&request, TEXT(body), &thinking), ASIDE_OK);
-    return thinking;
+    CHECK_STATUS(aside_request_read(&exchanged, TEXT(body), &request), ASIDE_OK);
+    return request;
 }
 
-static void thinking(void)
+static void requests(void)
 {
-    aside_exchange request = exchange(0, "/v1/messages", NULL, NULL, 0);
-    aside_thinking found = 77;
+    static const char body[] = "{\"enable_thinking\":false,\"tools\":[{\"name\":\"f\"}]}";
+    aside_exchange exchanged = exchange(0, "/v1/messages", NULL, NULL, 0);
+    aside_request request = read_of("/v1/chat/completions", body);
 
-    CHECK(thinking_of("/v1/messages", "{}") == ASIDE_THINKING_DROP);
-    CHECK(thinking_of("/v1/messages", "{\"thinking\":{\"type\":\"enabled\"}}") == ASIDE_THINKING_KEEP);
-    CHECK(thinking_of("/api/chat", "{\"think\":false}") == ASIDE_THINKING_DROP);
-    CHECK(thinking_of("/v1/chat/completions", "") == ASIDE_THINKING_KEEP);
-    CHECK_STATUS(aside_request_thinking(NULL, TEXT("{}"), &found), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_request_thinking(&request, NULL, 1, &found), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_request_thinking(&request, "{}", HUGE_LEN, &found), ASIDE_ERROR_LENGTH);
-    CHECK_STATUS(aside_request_thinking(&request, TEXT("{}"), NULL), ASIDE_ERROR_NULL);
-    request.size = 1;
-    CHECK_STATUS(aside_request_thinking(&request, TEXT("{}"), &found), ASIDE_ERROR_SIZE);
-    CHECK(found == 77);
+    CHECK(request.thinks == ASIDE_THINKS_OFF && request.thinking == ASIDE_THINKING_KEEP);
+    CHECK(request.tools.len == 14 && request.tools.at == strchr(body, '['));
+    CHECK(read_of("/v1/messages", "{}").thinking == ASIDE_THINKING_DROP);
+    CHECK(read_of("/v1/messages", "{\"thinking\":{\"type\":\"enabled\"}}").thinks == ASIDE_THINKS_ON);
+    request = read_of("/v1/chat/completions", "");
+    CHECK(request.thinks == ASIDE_THINKS_UNKNOWN && request.thinking == ASIDE_THINKING_KEEP);
+    CHECK(request.tools.len == 2 && memcmp(request.tools.at, "[]", 2) == 0);
+
+    request.tools.len = 77;
+    CHECK_STATUS(aside_request_read(NULL, TEXT("{}"), &request), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_read(&exchanged, NULL, 1, &request), ASIDE_ERROR_NULL);
+    CHECK_STATUS(aside_request_read(&exchanged, "{}", HUGE_LEN, &request), ASIDE_ERROR_LENGTH);
+    CHECK_STATUS(aside_request_read(&exchanged, TEXT("{}"), NULL), ASIDE_ERROR_NULL);
+    request.size = 8;
+    CHECK_STATUS(aside_request_read(&exchanged, TEXT("{}"), &request), ASIDE_ERROR_SIZE);
+    exchanged.size = 1;
+    CHECK_STATUS(aside_request_read(&exchanged, TEXT("{}"), &request), ASIDE_ERROR_SIZE);
+    CHECK(request.tools.len == 77);
 }
 
 static void misuse(void)
@@ -196,7 +205,8 @@ static void misuse(void)
     CHECK_STATUS(aside_rewriter_wants(&good, NULL), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_request_hint(&good, NULL), ASIDE_ERROR_NULL);
 
-    /* No header had a smaller struct; one of a later header says nothing more, or is refused. */
+    /* A smaller struct is refused, as no header had one. A struct of a later header is refused unless its unknown fields are
+     * zero. */
     bad = good;
     bad.size--;
     CHECK_STATUS(aside_rewriter_wants(&bad, &out), ASIDE_ERROR_SIZE);
@@ -220,7 +230,7 @@ int main(void)
 {
     answers();
     models();
-    thinking();
+    requests();
     misuse();
     return 0;
 }

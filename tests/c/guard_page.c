@@ -1,4 +1,5 @@
-/* The library must not read past its input: each input ends at an unreadable page, where one byte too many ends this test. */
+/* The library must not read past its input: each input ends at an unreadable page, so that reading one byte too many ends this
+ * test. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include "texts.h"
@@ -7,7 +8,7 @@
 
 static char *end;
 
-/* A copy of the bytes whose end is the end of readable memory. */
+/* Returns a copy of the bytes that ends where readable memory ends. */
 static const char *at_end(const char *bytes, size_t len)
 {
     memcpy(end - len, bytes, len);

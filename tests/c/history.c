@@ -1,4 +1,4 @@
-/* Requests whose history is rewritten; every misuse is a status. */
+/* Tests the rewriting of a request's history. Every misuse must return a status. */
 #include "check.h"
 #include <aside_unstable.h>
 
@@ -15,7 +15,7 @@ static aside_history_options options_for(aside_formats format)
     return options;
 }
 
-/* A rewritten body is this, and the report says so. */
+/* Checks the rewritten body, and the report about it. */
 static aside_history_report rewritten(const aside_history_options *options, const char *body, const char *wanted)
 {
     aside_history_report report;
@@ -100,7 +100,7 @@ static void reports(void)
     CHECK(rewritten(&options, "{\"a\":1,\"a\":1}", "{\"a\":1,\"a\":1}").outcome == ASIDE_HISTORY_OUTCOME_REPEATED);
     options.format = ASIDE_FORMAT_RESPONSES;
     CHECK(rewritten(&options, stored, stored).outcome == ASIDE_HISTORY_OUTCOME_STORED);
-    /* Without a report; an empty body. */
+    /* No report is requested; the body is empty. */
     out = aside_history_rewrite(&options, NULL, 0, NULL, &len);
     CHECK(out != NULL && len == 0 && *out == 0);
     aside_free(out);
@@ -146,7 +146,7 @@ static void servers(void)
     CHECK(options.name == 77);
 }
 
-/* A struct of no version is refused; one of a later header says nothing more, or is refused. */
+/* A size that no version had is refused, and so is a larger struct unless its unknown fields are zero. */
 static void sizes(void)
 {
     struct {

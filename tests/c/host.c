@@ -1,5 +1,5 @@
-/* Calls of a host around feeding: budgets, forced closes, tokens, counts, clones. They must do the same with callbacks and with
- * arrays. */
+/* Tests the functions that a host calls besides feeding: budgets, forced closes, tokens, counts, clones. They must do the same with
+ * callbacks and with arrays. */
 #include "check.h"
 #include <aside_unstable.h>
 
@@ -35,7 +35,7 @@ static void check_budget(aside_scanner_options options, const char *spans)
     static const char text[] = "<think>\xC3\xA9\xC3\xA9x</think>a<think>bc</think>";
     size_t step, at;
 
-    /* inline-think has one block, so a dialect that has two. */
+    /* The text has two blocks of thinking, and inline-think allows only one. */
     for (step = 1; step < sizeof text; step++) {
         aside_scanner *scanner = aside_scanner_new(dialect_named("thinking-tags"), &options);
 
@@ -114,7 +114,7 @@ static void force(void)
             CHECK(strcmp(heard.spans, "(1)3") == 0);
             CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "ab</thi") == 0);
             CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], " c") == 0);
-            /* Nothing is open: nothing happens. */
+            /* No span is open, so nothing happens. */
             CHECK_STATUS(aside_scanner_force_close(scanner, listen, &heard), ASIDE_OK);
             aside_scanner_free(scanner);
         }
@@ -143,7 +143,8 @@ static void reclassify(void)
     aside_dialect_free(dialect);
 }
 
-/* A host that is sure that its model does not think, and one whose prompt has ended the thinking. */
+/* Tests both options for a stray closer: text, for a model that does not think, and drop, for a prompt that has ended the
+ * thinking. */
 static void stray_close(void)
 {
     static const struct {
@@ -170,7 +171,7 @@ static void stray_close(void)
     aside_dialect_free(dialect);
 }
 
-/* An answer of a model that was only guessed to start in the thinking. */
+/* The start inside the thinking is only a guess in this stream. */
 static void guessed_start(void)
 {
     aside_scanner *scanner = aside_scanner_new(dialect_named("qwen3-thinking"), NULL);
@@ -192,7 +193,7 @@ static void guessed_start(void)
         CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_CONTENT, &counts), ASIDE_OK);
         CHECK(counts.bytes == (is_answer ? 4 : 0));
     }
-    /* A finish has forgotten the reason. */
+    /* The reason holds for one stream only. */
     memset(&heard, 0, sizeof heard);
     CHECK_STATUS(aside_scanner_end_reason(scanner, ASIDE_END_REASON_ENDED), ASIDE_OK);
     finish(scanner, &heard);
@@ -242,7 +243,7 @@ static void tokens(void)
         counts.size = sizeof counts;
         CHECK_STATUS(aside_scanner_counts(scanner, ASIDE_CHANNEL_CONTENT, &counts), ASIDE_OK);
         CHECK(counts.tokens == 4 && counts.bytes == 10 && counts.characters == 10);
-        /* Each token began in one event, and the next one is the seventh. */
+        /* Each token is counted in the event in which it began. */
         CHECK(heard.tokens == all);
 
         CHECK_STATUS(aside_scanner_feed_tokens(scanner, "ab", 2, list + 1, 1, listen, &heard), ASIDE_ERROR_LENGTH);
@@ -264,7 +265,7 @@ static int32_t stop(void *user, const aside_event *event, const char *bytes)
     return 1;
 }
 
-/* Tokens are the stream's: a call that is refused brings none, and the next stream has none. */
+/* The counts of tokens belong to one stream. A refused call must not add to them, and the next stream must begin at 0. */
 static void tokens_end(void)
 {
     const aside_token token = {3, 0};
@@ -345,7 +346,7 @@ static void clones(void)
     CHECK(strcmp(second_heard.text[ASIDE_CHANNEL_CONTENT], "c") == 0);
     CHECK(aside_scanner_clone(NULL) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
 
-    /* A clone of a paused scanner continues in the same chunk. */
+    /* A clone of a paused scanner must continue in the same chunk. */
     first = scanner_named("inline-think");
     CHECK_STATUS(aside_scanner_feed(first, "<think>a", 8, stop, NULL), ASIDE_STOPPED);
     second = aside_scanner_clone(first);

@@ -55,7 +55,7 @@ static void there_and_back(const char *thinking, size_t thinking_len, const char
     aside_scanner_free(scanner);
 }
 
-/* Nothing is joined, and nothing written. */
+/* Checks that the join is refused and nothing is written. */
 static void fails(const aside_dialect *dialect, const aside_join_options *options, aside_status status)
 {
     size_t len = 77;
@@ -72,7 +72,7 @@ static void refuse(const char *thinking, const char *content, const char *says)
     CHECK_SAYS(says);
 }
 
-/* Calls come out of the scanner unchanged; parts that cannot be written are named. */
+/* A scanner must return the joined calls unchanged, and an error must name a part that cannot be written. */
 static void with_calls(void)
 {
     static const char toml[] = "name = \"calls\"\n"
@@ -92,7 +92,7 @@ static void with_calls(void)
         {bytes_of("add"), bytes_of("{\"a\": 1, \"n\": \"x\"}"), {NULL, 0}},
         {bytes_of("g"), bytes_of("{}"), bytes_of("1")},
     };
-    /* With a newer header, unknown fields are ignored, since each call has its own size. */
+    /* Unknown fields of a newer header are ignored here, because each call has its own size. */
     struct {
         aside_join_call call;
         char later[24];
@@ -155,7 +155,7 @@ static void with_calls(void)
     aside_dialect_free(dialect);
 }
 
-/* Options of an older and of a newer header. */
+/* Passes options of an older and of a newer header. */
 static void versions(void)
 {
     struct {

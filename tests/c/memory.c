@@ -1,21 +1,8 @@
-/* Memory that runs out must not end the process: while a scanner collects, a call writer holds a value, or a rewriter reads, it is a
- * status, which stays until reset. And dialects that were loaded before are found without any. */
+/* When memory runs out, the process must not end: a scanner that collects thoughts, an answer and a rewriter that
+ * read must return a status until they are reset. Dialects that were loaded before must be found even then. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <sys/resource.h>
-
-static const char calls_toml[] = "name = \"calls\"\n"
-                                 "[[span]]\n"
-                                 "channel = \"tool\"\n"
-                                 "open = [\"<tool_call>\"]\n"
-                                 "close = [\"</tool_call>\"]\n"
-                                 "[[span.call]]\n"
-                                 "body = \"tags\"\n"
-                                 "begin = \"<function=\"\n"
-                                 "name_end = [\">\"]\n"
-                                 "key = [\"<parameter=\", \">\"]\n"
-                                 "value = [\"\", \"</parameter>\"]\n"
-                                 "end = \"</function>\"\n";
 
 static int32_t ignore(void *user, const aside_event *event, const char *bytes)
 {
@@ -25,43 +12,7 @@ static int32_t ignore(void *user, const aside_event *event, const char *bytes)
     return 0;
 }
 
-/* A value without end, whose type nobody has said, and without a limit; memory is limited by now. */
-static void endless_value(const aside_dialect *dialect, const char *block, size_t len)
-{
-    aside_call_writer_options options = {.size = sizeof options, .max_held = (uint64_t)-1};
-    aside_call_writer *writer = aside_call_writer_new(dialect, &options);
-    aside_call_delta delta = {.size = sizeof delta};
-    aside_event call = {.kind = ASIDE_KIND_CALL, .channel = ASIDE_CHANNEL_TOOL};
-    aside_event name = {.kind = ASIDE_KIND_CALL_NAME, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
-    aside_event key = {.kind = ASIDE_KIND_CALL_KEY, .channel = ASIDE_CHANNEL_TOOL, .len = 1};
-    aside_event value = {.kind = ASIDE_KIND_CALL_VALUE, .channel = ASIDE_CHANNEL_TOOL, .len = len};
-    static const char closer[] = "</parameter>";
-    aside_event end = {.kind = ASIDE_KIND_CALL_VALUE_END, .channel = ASIDE_CHANNEL_TOOL, .len = sizeof closer - 1};
-    aside_status status = ASIDE_NONE;
-    int i;
-
-    CHECK(writer != NULL);
-    CHECK_STATUS(aside_call_writer_feed(writer, &call, sizeof(aside_event), "", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &name, sizeof(aside_event), "f", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &key, sizeof(aside_event), "k", &delta), ASIDE_NONE);
-    for (i = 0; i < 1024 && status == ASIDE_NONE; i++)
-        status = aside_call_writer_feed(writer, &value, sizeof(aside_event), block, &delta);
-    CHECK_STATUS(status, ASIDE_ERROR_MEMORY);
-    CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), closer, &delta), ASIDE_ERROR_MEMORY);
-    CHECK_STATUS(aside_call_writer_reset(writer), ASIDE_OK);
-
-    /* The key is sent with its value, and all of a block as one string. */
-    CHECK_STATUS(aside_call_writer_feed(writer, &call, sizeof(aside_event), "", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &name, sizeof(aside_event), "f", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &key, sizeof(aside_event), "k", &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &value, sizeof(aside_event), block, &delta), ASIDE_NONE);
-    CHECK_STATUS(aside_call_writer_feed(writer, &end, sizeof(aside_event), closer, &delta), ASIDE_OK);
-    CHECK(delta.arguments.len == len + 7 && memcmp(delta.arguments.at, "{\"k\":\"", 6) == 0);
-    CHECK(memcmp(delta.arguments.at + 6, block, len) == 0 && delta.arguments.at[len + 6] == '"');
-    aside_call_writer_free(writer);
-}
-
-/* An event without end and without a limit; memory is limited by now. */
+/* Feeds an endless event without a limit. The process's memory has been limited before. */
 static void endless_event(const char *block, size_t len)
 {
     aside_rewriter_options options;
@@ -86,7 +37,7 @@ static void endless_event(const char *block, size_t len)
     aside_rewriter_free(sse);
 }
 
-/* Each has put out a block once and then a little: the blocks of all would not fit. */
+/* Every rewriter returns a large block and then a small one. If each kept its large block, they would not fit into memory. */
 static void many_that_wait(char *block, size_t len)
 {
     enum { COUNT = 512 };
@@ -112,7 +63,7 @@ struct piece {
     struct piece *next;
 };
 
-/* Takes all memory that there is. */
+/* Allocates all available memory. */
 static struct piece *take_all(void)
 {
     struct piece *all = NULL, *piece;
@@ -137,7 +88,33 @@ static void give_back(struct piece *all)
     }
 }
 
-/* All memory is gone, and a thread fails for the first time: that takes none. */
+/* The parts of a large block need memory that is not there. */
+static void parts_without_memory(const char *block, size_t len)
+{
+    aside_answer *answer = aside_answer_new(dialect_named("inline-think"), NULL);
+    const aside_part *parts = NULL;
+    aside_status fed, again, finished;
+    struct piece *all;
+    size_t count = 0;
+
+    CHECK(answer != NULL);
+    CHECK_STATUS(aside_answer_feed(answer, "<think>", 7, &parts, &count), ASIDE_OK);
+    parts = NULL;
+    all = take_all();
+    fed = aside_answer_feed(answer, block, len, &parts, &count);
+    give_back(all);
+    again = aside_answer_feed(answer, "a", 1, &parts, &count);
+    finished = aside_answer_finish(answer, ASIDE_END_REASON_ENDED, &parts, &count);
+    CHECK(fed == ASIDE_ERROR_MEMORY && again == ASIDE_ERROR_MEMORY && finished == ASIDE_ERROR_MEMORY);
+    CHECK(parts == NULL && count == 0);
+
+    CHECK_STATUS(aside_answer_reset(answer), ASIDE_OK);
+    CHECK_STATUS(aside_answer_feed(answer, "<think>a</think>b", 17, &parts, &count), ASIDE_OK);
+    CHECK(count == 2 && parts[0].kind == ASIDE_PART_KIND_THINKING && parts[1].kind == ASIDE_PART_KIND_CONTENT);
+    aside_answer_free(answer);
+}
+
+/* A thread's first failure must not need memory. */
 static void first_failure(void)
 {
     aside_scanner *scanner = aside_scanner_new(dialect_named("inline-think"), NULL);
@@ -155,7 +132,7 @@ static void first_failure(void)
     aside_scanner_free(scanner);
 }
 
-/* Dialects were loaded before memory ran out; unknown names are still reported. */
+/* The dialects were loaded before memory ran out. Unknown names must still be reported. */
 static void lookups(void)
 {
     static const char *models[] = {"Qwen/Qwen3-32B", "kimi-k2.5", "kimi-k2", "gpt-oss:20b", "openai/gpt-4o", "qwen3.9", "x"};
@@ -193,11 +170,8 @@ int main(void)
     aside_thought thought;
     aside_scanner *scanner;
     aside_status status = ASIDE_OK;
-    aside_dialect *calls;
     int i;
 
-    calls = aside_dialect_load(calls_toml, sizeof calls_toml - 1);
-    CHECK(calls != NULL);
     memset(block, 'a', sizeof block);
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
@@ -217,7 +191,7 @@ int main(void)
     CHECK_STATUS(aside_scanner_feed(scanner, "a", 1, ignore, NULL), ASIDE_ERROR_MEMORY);
     CHECK_STATUS(aside_scanner_finish(scanner, ignore, NULL), ASIDE_ERROR_MEMORY);
     CHECK_STATUS(aside_scanner_flush(scanner, ignore, NULL), ASIDE_ERROR_MEMORY);
-    /* One can still look. */
+    /* Functions that only read must still work. */
     CHECK(aside_scanner_max_hold(scanner) == 7);
     thought.size = sizeof thought;
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_NONE);
@@ -231,8 +205,7 @@ int main(void)
     CHECK(thought.text.len == 1);
     aside_scanner_free(scanner);
 
-    endless_value(calls, block, sizeof block);
-    aside_dialect_free(calls);
+    parts_without_memory(block, sizeof block);
     endless_event(block, sizeof block);
     many_that_wait(block, sizeof block);
     return 0;

@@ -1,4 +1,5 @@
-/* Misuse is a status and a message, and changes nothing: every pointer NULL, every number wrong. */
+/* Passes NULL for every pointer and a wrong value for every number. Misuse must return a status, set a message and change
+ * nothing. */
 #include "check.h"
 #include <aside_unstable.h>
 
@@ -32,7 +33,7 @@ static void dialects(void)
     CHECK(aside_dialect_max_hold(NULL) == 0 && aside_last_status() == ASIDE_ERROR_NULL);
     aside_dialect_free(NULL);
 
-    /* Freeing a built-in one does no harm. */
+    /* Freeing a built-in dialect must do nothing. */
     aside_dialect_free((aside_dialect *)(size_t)dialect_named("inline-think"));
     CHECK(strcmp(aside_dialect_name(dialect_named("inline-think"), NULL), "inline-think") == 0);
 
@@ -42,7 +43,7 @@ static void dialects(void)
     CHECK(aside_dialect_name_at(HUGE_LEN, NULL) == NULL);
 }
 
-/* The array is refused, by each function, and nothing is written. */
+/* Checks that each function refuses the array and writes nothing to it. */
 static void no_array(aside_scanner *scanner, aside_event_array *array, aside_status status)
 {
     const aside_event_array before = *array;
@@ -136,7 +137,7 @@ static void scanners(void)
     CHECK_STATUS(aside_scanner_take_thought(NULL, &thought), ASIDE_ERROR_NULL);
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_NONE);
 
-    /* After all that, as if nothing had been. */
+    /* The scanner must work as if the refused calls had never been made. */
     CHECK(heard.events == 0);
     feed(scanner, &heard, "<think>a</think>b", 17);
     finish(scanner, &heard);
@@ -205,7 +206,7 @@ static void joins(void)
     CHECK(len == 77);
 }
 
-/* A message says why there is no handle, whichever function gets NULL in its place. */
+/* If a handle could not be made, the message must say why, even after another function got the NULL in its place. */
 static void handles_that_were_not_made(void)
 {
     size_t len;
@@ -234,7 +235,7 @@ static void handles_that_were_not_made(void)
     CHECK(aside_strip(dialect, "a", 1, &len) == NULL && aside_last_status() == ASIDE_ERROR_NULL);
     CHECK_SAYS("line 1, name");
 
-    /* Another failure, and a handle that was made, put it aside. */
+    /* That reason is forgotten after another failure, and after a handle was made. */
     CHECK_STATUS(aside_scanner_feed(NULL, "a", HUGE_LEN, listen, &heard), ASIDE_ERROR_LENGTH);
     CHECK(aside_dialect_find("inline-thimk", 12) == NULL);
     scanner = scanner_named("inline-think");
@@ -247,11 +248,10 @@ static void handles_that_were_not_made(void)
     aside_scanner_free(scanner);
 }
 
-/* So does each function that takes a dialect, or a part of a compressor. */
+/* Every function that takes a dialect or a part of a compressor must keep that message. */
 static void every_handle_that_was_not_made(void)
 {
     aside_bytes bytes;
-    aside_command command;
     size_t len;
     aside_join_options options;
     aside_scanner *scanner = scanner_named("inline-think");
@@ -293,7 +293,6 @@ static void every_handle_that_was_not_made(void)
     SAYS_WHY(aside_tool_stream_feed(NULL, "a", 1, &bytes));
     SAYS_WHY(aside_compressed_part(NULL, 0, &bytes));
     MAKES_NOTHING(aside_tool_stream_report(NULL));
-    SAYS_WHY(aside_command_line_command(NULL, 0, &command));
 #undef SAYS_WHY
 #undef MAKES_NOTHING
     aside_scanner_free(scanner);
@@ -313,7 +312,7 @@ int main(void)
     every_handle_that_was_not_made();
     joins();
 
-    /* Success leaves the last message where it is. */
+    /* A call that succeeds must not change the last message. */
     CHECK(aside_last_status() == ASIDE_ERROR_LENGTH);
     CHECK(aside_dialect_name_at(0, NULL) != NULL && aside_dialect_name_at(HUGE_LEN, NULL) == NULL);
     CHECK(aside_last_status() == ASIDE_ERROR_LENGTH && strcmp(aside_last_error(), "") != 0);

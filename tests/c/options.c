@@ -1,4 +1,4 @@
-/* Options: every start has its effect, and the struct of an older or a newer header is read. */
+/* Tests the options of a scanner: every start must have its effect, and the struct of an older or a newer header must be read. */
 #include "check.h"
 
 static struct heard heard;
@@ -50,7 +50,7 @@ int main(void)
         options.start = bad;
         refused(&options, ASIDE_ERROR_OPTION);
     }
-    /* Starts that this dialect has no span for. */
+    /* This dialect has no span for these two starts. */
     options.start = ASIDE_START_TOOL;
     refused(&options, ASIDE_ERROR_OPTION);
     options.start = ASIDE_START_HEADER;
@@ -69,7 +69,7 @@ int main(void)
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_DIALECT;
 
-    /* Sizes that no version ever had. */
+    /* No version had these sizes. */
     options.size = 0;
     refused(&options, ASIDE_ERROR_SIZE);
     options.size = sizeof(size_t) - 1;
@@ -79,7 +79,7 @@ int main(void)
     options.size = (size_t)-1;
     refused(&options, ASIDE_ERROR_SIZE);
 
-    /* An older header: fields that it does not have are ignored. */
+    /* The size of an older header: fields that it does not have must be ignored. */
     options.size = sizeof(size_t);
     options.start = 99;
     scanner = aside_scanner_new(dialect_named("inline-think"), &options);
@@ -92,7 +92,7 @@ int main(void)
     CHECK(scanner != NULL);
     aside_scanner_free(scanner);
 
-    /* A newer header: accepted as long as unknown fields are not set. */
+    /* The size of a newer header is accepted if the unknown fields are zero. */
     memset(&newer, 0, sizeof newer);
     newer.options.size = sizeof newer;
     scanner = aside_scanner_new(dialect_named("inline-think"), &newer.options);

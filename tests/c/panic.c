@@ -1,9 +1,9 @@
-/* A panic must not leave the library: it is a status, forever, in this scanner only. Needs a library with the cargo feature
- * `panic-hook`. */
+/* A panic must not leave the library. It must become a status, which this scanner and no other returns from then on. This test
+ * needs a library with the cargo feature `panic-hook`. */
 #include "check.h"
 #include <aside_unstable.h>
 
-/* In no header: no release has it. */
+/* No header declares this function, because no release has it. */
 aside_status aside_test_panic(aside_scanner *scanner);
 
 int main(void)

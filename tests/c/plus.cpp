@@ -1,4 +1,5 @@
-// C++ reads the header as it is: handles that free themselves, a lambda as callback, an exception kept out of the library.
+// C++ must be able to use the C header as it is: with handles in smart pointers, a lambda as callback, and an exception that does
+// not cross the library.
 #include <aside.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-/* Streams that start after a prompt, with dialects found by model and by template: the scanner must start as the model does. */
+/* Tests streams that start after a prompt, with dialects found by model and by template: the scanner must start where the model
+ * does. */
 #include "check.h"
 
 static const char *found(const aside_dialect *dialect)
@@ -20,7 +21,7 @@ static void models(void)
     CHECK(aside_dialect_find_for_model("\xff\0", 2) == NULL && aside_last_status() == ASIDE_ERROR_UNKNOWN);
 }
 
-/* A model whose prompt opens the thinking has a separate handle; scanners over it start there. */
+/* For a model whose prompt opens the thinking, the library returns a separate handle, whose scanners start inside the thinking. */
 static void starts(void)
 {
     static struct heard inside, own;
@@ -44,7 +45,7 @@ static void starts(void)
     finish(scanner, &own);
     CHECK(strcmp(own.text[ASIDE_CHANNEL_CONTENT], "hm") == 0);
     aside_scanner_free(scanner);
-    /* Built in, it is left alone. */
+    /* It is built in, so freeing it must do nothing. */
     aside_dialect_free((aside_dialect *)found);
     CHECK(aside_dialect_start(found) == ASIDE_START_THINKING);
 }
@@ -73,7 +74,7 @@ static void preload(void)
 static const char one[] = "{{ '<|turn>user\\n' }}{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}";
 static const char many[] = "{{ '[unused16]\xe2\x97\x81think\xe2\x96\xb7' }}";
 
-/* No dialect is found, and nothing is written. */
+/* Checks that no dialect is found and that nothing is written. */
 static void no_template(const char *text, size_t len, aside_template_match *match, aside_status status)
 {
     const aside_template_match before = *match;
@@ -102,7 +103,7 @@ static void templates(void)
     CHECK(aside_dialect_find_for_template(one, strlen(one), &match) == gemma);
     CHECK(match.count == 1 && dialects[0] == gemma && dialects[1] == NULL && match.dialects == dialects);
 
-    /* Two fit, with room for both, for one, and for none. */
+    /* Two dialects fit. Asks for them with room for both, for one, and for none. */
     dialects[0] = NULL;
     CHECK(aside_dialect_find_for_template(many, strlen(many), &match) == NULL);
     CHECK(aside_last_status() == ASIDE_ERROR_AMBIGUOUS);
@@ -133,7 +134,7 @@ static void templates(void)
     no_template(one, strlen(one), &match, ASIDE_ERROR_SIZE);
     CHECK(aside_dialect_find_for_template("<think>\xff", 8, NULL) != NULL);
 
-    /* A newer header's struct: fields that are not known must be zero, and stay so. */
+    /* In the larger struct of a newer header, unknown fields must be zero and stay zero. */
     memset(&newer, 0, sizeof newer);
     newer.match.size = sizeof newer;
     CHECK(aside_dialect_find_for_template(one, strlen(one), &newer.match) == gemma);
@@ -158,7 +159,7 @@ static void prompts(void)
     finish(scanner, &inside);
     CHECK(strcmp(inside.text[ASIDE_CHANNEL_THINKING], "hm") == 0 && strcmp(inside.text[ASIDE_CHANNEL_CONTENT], "Yes.") == 0);
 
-    /* The next stream is the scanner's own again. */
+    /* The next stream must start at the scanner's own start again. */
     feed(scanner, &own, "hm", 2);
     finish(scanner, &own);
     CHECK(strcmp(own.text[ASIDE_CHANNEL_CONTENT], "hm") == 0);
@@ -175,7 +176,7 @@ static void prompts(void)
     aside_scanner_free(scanner);
 }
 
-/* In an array, the bytes of a marker that the prompt began are those of the stream alone. */
+/* If the prompt began a marker, its event in an array has only those bytes of it that are in the stream. */
 static void array(void)
 {
     static const char *chunks[] = {"i", "nk>h", "m</th", "ink>"};

@@ -1,5 +1,5 @@
-/* A callback must not get into the scanner that feeds it: each call is refused, and the stream continues as if it had not
- * been made. */
+/* A callback must not call into the scanner that feeds it: each such call must be refused, and the stream must continue as if it
+ * had not been made. */
 #include "check.h"
 #include <aside_unstable.h>
 
@@ -43,7 +43,7 @@ static int32_t meddle(void *user, const aside_event *event, const char *bytes)
     attribute.size = sizeof attribute;
     CHECK_STATUS(aside_scanner_thought_attribute(scanner, 0, &attribute), ASIDE_ERROR_BUSY);
 
-    /* Functions that return a number return 0, and set a message. */
+    /* Functions that return a number must return 0 and set a message. */
     CHECK(aside_dialect_find("no such one", 11) == NULL && aside_last_status() == ASIDE_ERROR_UNKNOWN);
     CHECK(aside_scanner_consumed(scanner) == 0 && aside_last_status() == ASIDE_ERROR_BUSY);
     CHECK(aside_scanner_held(scanner) == 0 && aside_scanner_max_hold(scanner) == 0);

@@ -1,4 +1,5 @@
-/* Event streams: every cut returns the same bytes; options of all versions are read; every misuse is a status. */
+/* Tests the rewriting of event streams: the bytes must be the same at every cut, options of all versions must be read, and every
+ * misuse must return a status. */
 #include "check.h"
 
 #define HUGE_LEN ((size_t)-1)
@@ -108,6 +109,7 @@ static void options(void)
     } newer;
     static const char stray[] = CHUNK("\"content\":\"a</think>b\"");
     static const char prompt[] = "<|im_start|>assistant\n<think>\n\n</think>\n\n";
+    aside_answer_options answer = {.size = sizeof answer};
     aside_rewriter_options options;
     aside_rewriter *sse;
     int turn;
@@ -115,10 +117,12 @@ static void options(void)
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
     with_options(&options, stream, wanted);
+    options.answer = &answer;
+    with_options(&options, stream, wanted);
     options.field = ASIDE_FIELD_REASONING;
     with_options(&options, CHUNK("\"content\":\"<think>a\""), CHUNK("\"reasoning\":\"a\""));
     options.field = ASIDE_FIELD_THINKING;
-    options.start = ASIDE_START_THINKING;
+    answer.start = ASIDE_START_THINKING;
     options.body = ASIDE_BODY_EVENTS;
     with_options(&options, CHUNK("\"content\":\"a\""), CHUNK("\"thinking\":\"a\""));
     options.body = ASIDE_BODY_JSON;
@@ -136,26 +140,43 @@ static void options(void)
     options.field = ASIDE_FIELD_THINKING + 1;
     refused(&options, ASIDE_ERROR_OPTION);
     options.field = ASIDE_FIELD_REASONING_CONTENT;
-    options.start = ASIDE_START_TOOL;
+    answer.start = ASIDE_START_TOOL;
     refused(&options, ASIDE_ERROR_OPTION);
-    options.start = 99;
+    answer.start = 99;
     refused(&options, ASIDE_ERROR_OPTION);
-    options.start = ASIDE_START_DEFAULT;
+    answer.start = ASIDE_START_DEFAULT;
+    answer.id_prefix = bytes_of("x");
+    refused(&options, ASIDE_ERROR_OPTION);
+    CHECK_SAYS("options.answer: a rewriter does not take id_prefix");
+    answer.id_prefix.at = NULL;
+    answer.budget_unit = ASIDE_BUDGET_UNIT_CHARACTERS;
+    refused(&options, ASIDE_ERROR_OPTION);
+    answer.budget_unit = ASIDE_BUDGET_UNIT_BYTES;
+    answer.may_take_back = 1;
+    refused(&options, ASIDE_ERROR_OPTION);
+    answer.may_take_back = 0;
+    answer.size = 0;
+    refused(&options, ASIDE_ERROR_SIZE);
+    answer.size = sizeof answer;
+    options.reserved = 1;
+    refused(&options, ASIDE_ERROR_OPTION);
+    options.reserved = 0;
     options.size = HUGE_LEN;
     refused(&options, ASIDE_ERROR_SIZE);
     options.size = 0;
     refused(&options, ASIDE_ERROR_SIZE);
 
-    /* A closer without an opener decides the text before it, or is text. */
+    /* By option, a closer without an opener makes the text before it thinking, or is text itself. */
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
-    options.stray_close = ASIDE_STRAY_CLOSE_DROP + 1;
+    options.answer = &answer;
+    answer.stray_close = ASIDE_STRAY_CLOSE_DROP + 1;
     refused(&options, ASIDE_ERROR_OPTION);
-    options.stray_close = ASIDE_STRAY_CLOSE_TEXT;
+    answer.stray_close = ASIDE_STRAY_CLOSE_TEXT;
     sse = aside_rewriter_new(dialect_named("qwen3"), &options);
     CHECK(sse != NULL);
     for (turn = 0; turn < 5; turn++) {
-        /* It holds for every stream, wherever that starts. */
+        /* The option must hold for every stream, wherever the stream starts. */
         if (turn == 1)
             CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_CONTENT), ASIDE_OK);
         if (turn == 2)
@@ -170,7 +191,7 @@ static void options(void)
         CHECK(strcmp(got, stray) == 0);
     }
     aside_rewriter_free(sse);
-    options.stray_close = ASIDE_STRAY_CLOSE_DIALECT;
+    answer.stray_close = ASIDE_STRAY_CLOSE_DIALECT;
     sse = aside_rewriter_new(dialect_named("qwen3"), &options);
     CHECK(sse != NULL);
     got_len = 0;
@@ -179,7 +200,7 @@ static void options(void)
     CHECK(strstr(got, "</think>") == NULL);
     aside_rewriter_free(sse);
 
-    /* Events that pass unread are counted. */
+    /* Events that are passed on unread must be counted. */
     options.max_event = 20;
     sse = aside_rewriter_new(dialect_named("inline-think"), &options);
     CHECK(sse != NULL && stats_of(sse).too_long == 0);
@@ -190,12 +211,11 @@ static void options(void)
     CHECK(stats_of(sse).too_long == 0);
     aside_rewriter_free(sse);
 
-    /* An older and a newer header. */
+    /* Sizes of an older and of a newer header. */
     options.size = offsetof(aside_rewriter_options, max_event);
     with_options(&options, stream, wanted);
-    options.size = offsetof(aside_rewriter_options, stray_close);
+    options.size = offsetof(aside_rewriter_options, formats);
     options.max_event = 0;
-    options.stray_close = 99;
     options.formats = 99;
     with_options(&options, stream, wanted);
     memset(&newer, 0, sizeof newer);
@@ -205,7 +225,7 @@ static void options(void)
     refused(&newer.options, ASIDE_ERROR_OPTION);
 }
 
-/* Each format and each switch is taken, and no other number is. */
+/* Each format and each switch must be accepted, and every other number refused. */
 static void formats(void)
 {
     static const char message[] =
@@ -215,11 +235,13 @@ static void formats(void)
     static const char split[] =
         "{\"type\":\"message\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"hm\",\"signature\":\"\"},"
         "{\"type\":\"text\",\"text\":\"Yes.\"}]}";
+    aside_answer_options answer = {.size = sizeof answer};
     aside_rewriter_options options;
     uint32_t bit;
 
     memset(&options, 0, sizeof options);
     options.size = sizeof options;
+    options.answer = &answer;
     for (bit = 0; bit < 33; bit++) {
         options.formats = bit == 32 ? ASIDE_FORMAT_ALL : bit;
         with_options(&options, message, message);
@@ -266,7 +288,7 @@ static void formats(void)
     with_options(&options, message, message);
     options.body = ASIDE_BODY_UNKNOWN;
     {
-        uint32_t *switches[] = {&options.repair, &options.promote_empty, &options.merge, &options.label, &options.thinking};
+        uint32_t *switches[] = {&options.repair, &answer.promote_empty, &options.merge, &options.label};
         size_t at;
 
         for (at = 0; at < sizeof switches / sizeof *switches; at++) {
@@ -277,12 +299,15 @@ static void formats(void)
             *switches[at] = 0;
         }
     }
+    for (answer.thinking = ASIDE_THINKING_KEEP; answer.thinking <= ASIDE_THINKING_INLINE; answer.thinking++)
+        with_options(&options, message, message);
+    refused(&options, ASIDE_ERROR_OPTION);
 }
 
 static void stats(void)
 {
     struct {
-        char before; /* so that the struct is not aligned */
+        char before; /* makes the struct unaligned */
         unsigned char stats[sizeof(aside_rewriter_stats)];
     } odd;
     struct {
@@ -311,7 +336,7 @@ static void stats(void)
     CHECK(stats.encoded == 0 && stats.reserved == 0);
     end(sse);
 
-    /* They outlast a finish, in structs of any version and place. */
+    /* The counts must stay after a finish. They are read into structs of all versions, one of them unaligned. */
     odd.before = 0;
     memcpy(odd.stats, &stats, sizeof stats);
     CHECK_STATUS(aside_rewriter_get_stats(sse, (aside_rewriter_stats *)(void *)odd.stats), ASIDE_OK);
@@ -336,7 +361,7 @@ static void stats(void)
     aside_rewriter_free(sse);
 }
 
-/* The facts from the request are set before the first byte, and hold for one stream. */
+/* Settings from the request must be made before the first byte, and hold for one stream. */
 static void starts(void)
 {
     static const char prompt[] = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n";
@@ -365,14 +390,14 @@ static void starts(void)
             CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("qwen3-thinking"), ASIDE_START_DEFAULT), ASIDE_OK);
             break;
         case 3:
-            /* The last call counts, and NULL is the rewriter's own dialect. */
+            /* The last call must win, and NULL means the rewriter's own dialect. */
             CHECK_STATUS(aside_rewriter_use_dialect(sse, other, ASIDE_START_CONTENT), ASIDE_OK);
             CHECK_STATUS(aside_rewriter_use_dialect(sse, dialect_named("harmony"), ASIDE_START_DEFAULT), ASIDE_OK);
             CHECK_STATUS(aside_rewriter_use_dialect(sse, NULL, ASIDE_START_THINKING), ASIDE_OK);
             break;
         case 4: CHECK_STATUS(aside_rewriter_start_from_prompt(sse, prompt, strlen(prompt), NULL), ASIDE_OK); break;
         default:
-            /* A dialect may go as soon as the call is over. */
+            /* A dialect may be freed as soon as the call has returned. */
             CHECK_STATUS(aside_rewriter_use_dialect(sse, other, ASIDE_START_DEFAULT), ASIDE_OK);
             aside_dialect_free(other);
         }
@@ -421,7 +446,7 @@ static void encoded(void)
     aside_rewriter_free(sse);
 }
 
-/* Calls in the text become tool_calls, those of tools that the request has. */
+/* Calls in the text must become tool_calls if the request offers their tools. */
 static void calls(void)
 {
     static const char toml[] = "name = \"calls\"\n"
@@ -461,7 +486,8 @@ static void calls(void)
         {"[]", NULL, ASIDE_CALLS_IN_THINKING_DIALECT, told},
         {NULL, "", ASIDE_CALLS_IN_THINKING_NEVER, thought},
     };
-    aside_rewriter_options options = {.size = sizeof options, .calls = 2};
+    aside_answer_options answer = {.size = sizeof answer};
+    aside_rewriter_options options = {.size = sizeof options, .answer = &answer, .calls = 2};
     char long_tools[101];
     aside_dialect *dialect;
     aside_rewriter *sse;
@@ -470,26 +496,26 @@ static void calls(void)
     dialect = loaded(toml);
     refused(&options, ASIDE_ERROR_OPTION);
     options.calls = 1;
-    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_ALWAYS + 1;
+    answer.calls_in_thinking = ASIDE_CALLS_IN_THINKING_ALWAYS + 1;
     refused(&options, ASIDE_ERROR_OPTION);
-    options.calls_in_thinking = ASIDE_CALLS_IN_THINKING_DIALECT;
-    options.tools.at = "[1]";
-    options.tools.len = 3;
+    answer.calls_in_thinking = ASIDE_CALLS_IN_THINKING_DIALECT;
+    answer.tools.at = "[1]";
+    answer.tools.len = 3;
     refused(&options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools[0]: not a JSON object");
-    options.max_tools = 2;
+    answer.max_tools = 2;
     refused(&options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.tools: 3 bytes, more than 2: list fewer tools, or set `max_tools` higher");
-    options.max_tools = 100;
-    options.tools.len = HUGE_LEN;
+    answer.max_tools = 100;
+    answer.tools.len = HUGE_LEN;
     refused(&options, ASIDE_ERROR_LENGTH);
-    options.tools.at = NULL;
-    options.tools.len = 1;
+    answer.tools.at = NULL;
+    answer.tools.len = 1;
     refused(&options, ASIDE_ERROR_NULL);
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        options.tools.at = cases[i].tools;
-        options.tools.len = cases[i].tools == NULL ? 0 : strlen(cases[i].tools);
-        options.calls_in_thinking = cases[i].in_thinking;
+        answer.tools.at = cases[i].tools;
+        answer.tools.len = cases[i].tools == NULL ? 0 : strlen(cases[i].tools);
+        answer.calls_in_thinking = cases[i].in_thinking;
         sse = aside_rewriter_new(dialect, &options);
         CHECK(sse != NULL);
         if (cases[i].used == NULL)
@@ -518,8 +544,8 @@ static void calls(void)
         aside_rewriter_free(sse);
     }
 
-    /* A region of which no name comes soon enough stays in the text. */
-    options = (aside_rewriter_options){.size = sizeof options, .calls = 1, .max_held = 4};
+    /* A call whose name comes too late must stay in the text. */
+    answer = (aside_answer_options){.size = sizeof answer, .max_held = 4};
     sse = aside_rewriter_new(dialect, &options);
     CHECK(sse != NULL);
     got_len = 0;
@@ -530,7 +556,7 @@ static void calls(void)
     aside_dialect_free(dialect);
 }
 
-/* Calls that are longer than the client may have, of tools that it has not, and without markers. */
+/* Tests the options for calls that are too long for the client, calls of tools that it does not have, and calls without markers. */
 static void policies(void)
 {
 #define BODY(CONTENT) "{\"id\":\"c1\",\"choices\":[{\"message\":{\"content\":\"" CONTENT "\"},\"finish_reason\":\"stop\"}]}"
@@ -539,10 +565,11 @@ static void policies(void)
     "\"function\":{\"name\":\"" NAME "\",\"arguments\":\"{\\\"x\\\":1}\"}}]},\"finish_reason\":\"tool_calls\"}]}"
 #define CALL "{\\\"name\\\":\\\"f\\\",\\\"arguments\\\":{\\\"x\\\":1}}"
     static const char tagged[] = BODY("<tool_call>" CALL "</tool_call>");
-    static const aside_rewriter_options wanted = {.size = sizeof wanted, .calls = 1};
-    aside_rewriter_options drop = wanted, tell = wanted, list = wanted, named = wanted, wrong = wanted;
+    static const aside_answer_options wanted = {.size = sizeof wanted};
+    aside_answer_options drop = wanted, tell = wanted, list = wanted, named = wanted, wrong = wanted;
+    aside_rewriter_options options = {.size = sizeof options, .calls = 1};
     struct {
-        const aside_rewriter_options *options;
+        const aside_answer_options *answer;
         const char *in, *out;
     } cases[] = {
         {&wanted, tagged, TOLD("f")},
@@ -561,8 +588,10 @@ static void policies(void)
     list.start = ASIDE_START_CALLS;
     named.start_call = bytes_of("g");
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        aside_rewriter *sse = aside_rewriter_new(dialect_named("qwen3"), cases[i].options);
+        aside_rewriter *sse;
 
+        options.answer = cases[i].answer;
+        sse = aside_rewriter_new(dialect_named("qwen3"), &options);
         CHECK(sse != NULL);
         got_len = 0;
         give(sse, cases[i].in, strlen(cases[i].in));
@@ -570,24 +599,25 @@ static void policies(void)
         CHECK(strcmp(got, cases[i].out) == 0);
         aside_rewriter_free(sse);
     }
+    options.answer = &wrong;
     wrong.not_whole = ASIDE_NOT_WHOLE_TEXT + 1;
-    refused(&wrong, ASIDE_ERROR_OPTION);
+    refused(&options, ASIDE_ERROR_OPTION);
     wrong = wanted;
     wrong.unknown_tool = ASIDE_UNKNOWN_TOOL_TELL + 1;
-    refused(&wrong, ASIDE_ERROR_OPTION);
+    refused(&options, ASIDE_ERROR_OPTION);
     wrong = wanted;
     wrong.implied_end = ASIDE_IMPLIED_END_OFF + 1;
-    refused(&wrong, ASIDE_ERROR_OPTION);
+    refused(&options, ASIDE_ERROR_OPTION);
     wrong = wanted;
     wrong.repair_arguments = 2;
-    refused(&wrong, ASIDE_ERROR_OPTION);
+    refused(&options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.repair_arguments is neither 0 nor 1");
     wrong = wanted;
     wrong.start_call = bytes_of("\xFF");
-    refused(&wrong, ASIDE_ERROR_OPTION);
+    refused(&options, ASIDE_ERROR_OPTION);
     CHECK_SAYS("options.start_call: not UTF-8");
     wrong.start_call = (aside_bytes){"f", HUGE_LEN};
-    refused(&wrong, ASIDE_ERROR_LENGTH);
+    refused(&options, ASIDE_ERROR_LENGTH);
 }
 
 static void misuse(void)
@@ -606,7 +636,7 @@ static void misuse(void)
     CHECK_STATUS(aside_rewriter_reset(NULL), ASIDE_ERROR_NULL);
     CHECK(out.at == stream && out.len == 77);
 
-    /* After all that, as if nothing had been; and a dialect may go before its rewriter. */
+    /* The rewriter must work as if the refused calls had never been made, and a dialect may be freed before its rewriter. */
     got_len = 0;
     give(sse, stream, 20);
     CHECK_STATUS(aside_rewriter_reset(sse), ASIDE_OK);

@@ -1,4 +1,4 @@
-/* No stream may leave a trace in the next one: empty feeds, finish, flush, reset, a pause with nothing left to feed. */
+/* No stream may affect the next one: tests empty feeds, finish, flush, reset, and a pause with nothing left to feed. */
 #include "check.h"
 #include <aside_unstable.h>
 
@@ -12,7 +12,7 @@ static int32_t ignore(void *user, const aside_event *event, const char *bytes)
     return 0;
 }
 
-/* The cheapest way: takes text and nothing else. */
+/* Tests the cheapest function, aside_scanner_feed_text(), which accepts plain text only. */
 static void takes_text_alone(void)
 {
     aside_scanner *scanner = scanner_named("qwen3");
@@ -35,7 +35,7 @@ static int in_set(const uint64_t bytes[4], char byte)
     return (bytes[(unsigned char)byte / 64] >> (unsigned char)byte % 64 & 1) != 0;
 }
 
-/* Bytes that change nothing are skipped, and counted afterwards. */
+/* Bytes that cannot change the scanner's state are skipped, and counted afterwards. */
 static void skips_what_is_quiet(void)
 {
     aside_scanner *scanner = scanner_named("inline-think");
@@ -60,7 +60,7 @@ static void skips_what_is_quiet(void)
     CHECK_STATUS(aside_scanner_skip(scanner, 3, 'a'), ASIDE_OK);
     CHECK(aside_scanner_offset(scanner) == 18);
 
-    /* With a byte held back, none is quiet. */
+    /* While a byte is held back, no byte may be skipped. */
     CHECK_STATUS(aside_scanner_feed(scanner, "<", 1, ignore, NULL), ASIDE_OK);
     memcpy(quiet, untouched, sizeof quiet);
     CHECK(aside_scanner_quiet(scanner, quiet) == ASIDE_NOT_TEXT && memcmp(quiet, untouched, sizeof quiet) == 0);
@@ -77,7 +77,7 @@ int main(void)
     aside_event events[8];
     aside_event_array array = array_of(events, 8);
 
-    /* A stream without a byte has no events, and empty feeds change nothing. */
+    /* An empty stream has no events, and empty feeds change nothing. */
     CHECK_STATUS(aside_scanner_finish(scanner, listen, &heard), ASIDE_OK);
     CHECK_STATUS(aside_scanner_feed(scanner, NULL, 0, listen, &heard), ASIDE_OK);
     CHECK_STATUS(aside_scanner_feed(scanner, "", 0, listen, &heard), ASIDE_OK);
@@ -87,7 +87,7 @@ int main(void)
     CHECK_STATUS(aside_scanner_feed_into(scanner, NULL, 0, &array), ASIDE_OK);
     CHECK(array.count == 0 && array.consumed == 0 && array.offset == 0 && array.held.len == 0 && array.attributes.len == 0);
 
-    /* Held back, and flushed as text: the marker that it could have become does not come any more. */
+    /* The held bytes are flushed as text, so the rest of the marker is text too. */
     feed(scanner, &heard, "<thi", 4);
     CHECK(heard.events == 0 && aside_scanner_held(scanner) == 4 && aside_scanner_offset(scanner) == 4);
     CHECK_STATUS(aside_scanner_flush(scanner, listen, &heard), ASIDE_OK);
@@ -96,7 +96,7 @@ int main(void)
     finish(scanner, &heard);
     CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "<think>x") == 0);
 
-    /* The same into an array. */
+    /* The same with an array. */
     clear();
     CHECK_STATUS(aside_scanner_feed_into(scanner, "<think>a</thin", 14, &array), ASIDE_OK);
     CHECK(array.offset == 0 && array.consumed == 14 && array.held.len == 0);
@@ -111,14 +111,14 @@ int main(void)
     CHECK(strcmp(heard.spans, "(1)2") == 0);
     CHECK(events[0].kind == ASIDE_KIND_CLOSE && events[0].cause == ASIDE_CAUSE_END_OF_STREAM && events[0].offset == 14);
 
-    /* A new stream after finish: offset 0, and it leads again. */
+    /* After finish, a new stream begins at offset 0, and a thought may begin it again. */
     clear();
     feed(scanner, &heard, "<think>b</think>c", 17);
     finish(scanner, &heard);
     CHECK(strcmp(heard.text[ASIDE_CHANNEL_THINKING], "b") == 0 && strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "c") == 0);
     CHECK(strcmp(heard.spans, "(1)0") == 0);
 
-    /* Reset drops held bytes and open spans. */
+    /* Reset must drop held bytes and close open spans. */
     clear();
     feed(scanner, &heard, "<think>d</thi", 13);
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
@@ -129,7 +129,7 @@ int main(void)
     finish(scanner, &heard);
     CHECK(strcmp(heard.text[ASIDE_CHANNEL_CONTENT], "e") == 0 && heard.spans_len == 0);
 
-    /* Paused at the end of the buffer with events pending: an empty feed delivers them, and so does finish. */
+    /* The listener pauses at the end of the chunk while events are pending. An empty feed must deliver them, and so must finish. */
     clear();
     heard.stop = 1;
     CHECK_STATUS(aside_scanner_feed(scanner, "<think>f</think>", 16, listen, &heard), ASIDE_STOPPED);
@@ -142,7 +142,7 @@ int main(void)
     }
     CHECK(strcmp(heard.spans, "(1)0") == 0);
 
-    /* Half a finish: only finish and reset are allowed. */
+    /* The finish is not complete yet: only finish and reset are allowed. */
     clear();
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
     heard.stop = 0;

@@ -1,4 +1,4 @@
-# The library exports the listed symbols and no others.
+# The library must export the listed symbols and no others.
 cmake_minimum_required(VERSION 3.20)
 execute_process(COMMAND "${NM}" -D --defined-only "${LIBRARY}" OUTPUT_VARIABLE exported COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "[0-9a-f]+ [A-Za-z] " "" exported "${exported}")

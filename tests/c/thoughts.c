@@ -1,5 +1,5 @@
-/* Whole thoughts must agree with the events: text, attributes, cause, cut and lost thoughts, and the lifetime of the
- * memory. */
+/* Tests collected thoughts: their text, attributes and cause must agree with the events, and so must the marks of cut thoughts and
+ * the count of lost ones. Tests the lifetime of their memory. */
 #include "check.h"
 
 static struct heard heard;
@@ -39,7 +39,7 @@ static void take(aside_scanner *scanner)
     CHECK(is_address(thought.text.at) && is_address(thought.thought_type.at));
 }
 
-/* An attribute of the thought that was taken last. */
+/* Returns an attribute of the thought that was taken last. */
 static aside_attribute attribute(const aside_scanner *scanner, size_t index)
 {
     aside_attribute found;
@@ -74,7 +74,7 @@ static void none(aside_scanner *scanner)
     CHECK_STATUS(aside_scanner_take_thought(scanner, &thought), ASIDE_NONE);
 }
 
-/* An attribute for another version's header. */
+/* Reads an attribute into structs of other versions. */
 static void other_sizes(const aside_scanner *scanner)
 {
     struct {
@@ -123,7 +123,7 @@ int main(void)
     no_attribute(scanner, (size_t)-1);
     other_sizes(scanner);
 
-    /* A thought that was taken stays valid while the scanner is fed. */
+    /* A taken thought must stay valid while the scanner is fed. */
     text = thought.text;
     play(scanner, "<thinking>d</thinking>");
     CHECK(is(text, "a < b") && is(attribute(scanner, 0).value, "a < b"));
@@ -140,7 +140,7 @@ int main(void)
     none(scanner);
     no_attribute(scanner, 0);
 
-    /* A newer header's struct: its tail is zeroed. */
+    /* The end of a newer header's larger struct must be zeroed. */
     play(scanner, "<thinking>e</thinking>");
     memset(&newer, 0x5a, sizeof newer);
     newer.thought.size = sizeof newer;
@@ -149,13 +149,13 @@ int main(void)
     for (i = 0; i < sizeof newer.later; i++)
         CHECK(newer.later[i] == 0);
 
-    /* Reset drops thoughts that were not taken. */
+    /* Reset must drop thoughts that were not taken. */
     play(scanner, "<thinking>f</thinking>");
     CHECK_STATUS(aside_scanner_reset(scanner), ASIDE_OK);
     none(scanner);
     aside_scanner_free(scanner);
 
-    /* A cap cuts at a character, and says so; the deltas continue. */
+    /* A cap must cut the thought between two characters and mark it as cut, and the events must continue. */
     scanner = collecting("thinking-tags", 4);
     play(scanner, "<think>abc\xc3\xa4"
                   "def</think>");
@@ -166,7 +166,7 @@ int main(void)
     CHECK(is(thought.text, "abc") && thought.truncated == 1);
     aside_scanner_free(scanner);
 
-    /* No more than 1,024 wait; the others are counted. */
+    /* No more than 1,024 thoughts are kept; the lost ones are counted. */
     scanner = collecting("thinking-tags", 1 << 20);
     CHECK(lost(scanner, ASIDE_CHANNEL_THINKING) == 0);
     for (i = 0; i < 1030; i++)
@@ -175,12 +175,12 @@ int main(void)
     for (i = 0; i < 1024; i++)
         take(scanner);
     none(scanner);
-    /* Freed with a thought in its hands and another waiting. */
+    /* The scanner is freed while one thought is taken and another is waiting. */
     play(scanner, "<think>h</think><think>i</think>");
     take(scanner);
     aside_scanner_free(scanner);
 
-    /* Without collecting there are none. */
+    /* Without the option, no thoughts are collected. */
     scanner = scanner_named("thinking-tags");
     play(scanner, "<think>j</think>");
     none(scanner);

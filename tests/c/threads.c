@@ -1,5 +1,5 @@
-/* Threads share a dialect and a compressor, each with its own scanners; two threads that use one scanner at once must get
- * a status and not crash. */
+/* Several threads share a dialect and a compressor, and each has its own scanners. Two threads that use one scanner at the same
+ * time must get a status and not crash. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 #include <aside_unstable.h>
@@ -8,7 +8,7 @@
 static const aside_dialect *shared;
 static aside_scanner *contested;
 
-/* Two scanners fed in turn, a byte at a time, over and over. */
+/* Feeds two scanners in turn, byte by byte, again and again. */
 static void *interleave(void *user)
 {
     static const char one[] = "<think>a b c</think>one", two[] = "<think>\xf0\x9f\xa7\xa0</think>two";
@@ -36,12 +36,12 @@ static void *interleave(void *user)
     }
     aside_scanner_free(first);
     aside_scanner_free(second);
-    /* A failure here is this thread's own. */
+    /* A thread must see only its own failures. */
     CHECK_STATUS(aside_scanner_reset(NULL), ASIDE_ERROR_NULL);
     return NULL;
 }
 
-/* The other side of a mistake: this thread uses a scanner that is feeding in another one. */
+/* Uses a scanner while another thread is feeding it. */
 static void *intrude(void *user)
 {
     CHECK_STATUS(aside_scanner_feed(contested, "x", 1, listen, user), ASIDE_ERROR_BUSY);
@@ -60,7 +60,7 @@ static int32_t let_in(void *user, const aside_event *event, const char *bytes)
     return 0;
 }
 
-/* A scanner that moves: made in one thread, used and freed in another. */
+/* A scanner that is made in one thread is used and freed in another. */
 static void *take_over(void *user)
 {
     feed(contested, (struct heard *)user, "ink>b", 5);
@@ -71,13 +71,13 @@ static void *take_over(void *user)
 
 static aside_compressor *compressor;
 #ifdef __SANITIZE_THREAD__
-/* It does not see the locks inside the library, and reports the data that they guard as races. */
+/* The thread sanitizer does not see the locks inside the library, and reports the guarded data as races. */
 static const int has_cache = 0;
 #else
 static const int has_cache = 1;
 #endif
 
-/* Half of the text, as a filter of the host that runs in several threads at once. */
+/* A filter of the host that returns half of the text. It runs in several threads at the same time. */
 static int32_t half(void *user, const aside_invocation *invocation, const char *text, size_t len, aside_reply *reply)
 {
     (void)user;
@@ -85,7 +85,7 @@ static int32_t half(void *user, const aside_invocation *invocation, const char *
     return aside_reply_write(reply, text, len / 2) == ASIDE_OK ? 1 : -1;
 }
 
-/* One compressor, used by all threads: each result is that of a single thread. */
+/* Uses one compressor in all threads. Each result must be the same as in a single thread. */
 static void *compress(void *user)
 {
     char log[3000];
@@ -107,7 +107,7 @@ static void *compress(void *user)
         compressed = aside_compress(compressor, &invocation, &part, 1);
         CHECK(compressed != NULL);
         CHECK_STATUS(aside_compressed_part(compressed, 0, &text), ASIDE_OK);
-        /* The second time, the cache knows it. */
+        /* The second time, the cache recognises the text. */
         if (round == 0 || !has_cache)
             CHECK(text.len > 1500 && text.len < 2000 && text.at[text.len - 1] == *log);
         else

@@ -1,5 +1,5 @@
-# The example prints the calls of a text as OpenAI's deltas: not those of a tool that the request does not have, and a broken
-# one as far as it goes. It says why it cannot begin.
+# The example must print the calls of a text as OpenAI's deltas, without calls of tools that the request does not offer, and a
+# broken call up to the place where it broke. It must say why it cannot start.
 set(folder "${CMAKE_CURRENT_BINARY_DIR}")
 file(WRITE "${folder}/calls-tools.json" [==[[{"name": "add", "parameters": {"properties": {"a": {"type": "integer"}}}}]]==])
 file(WRITE "${folder}/calls-input.txt" [==[Hm.<tool_call><function=add><parameter=a>
@@ -10,7 +10,7 @@ file(WRITE "${folder}/calls-input.txt" [==[Hm.<tool_call><function=add><paramete
 <tool_call>{"name": "rm", "arguments": {}}</tool_call><tool_call>{"name": "add", "arguments": [1}}</tool_call>]==])
 execute_process(COMMAND "${PROGRAM}" "${folder}/calls-tools.json" "${DIALECT}" INPUT_FILE "${folder}/calls-input.txt"
     OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
-# The joined deltas of each call, wherever they are cut.
+# Joins the deltas of each call, wherever they are cut.
 string(REGEX REPLACE "\"}}\n{\"index\":[0-9]+,\"function\":{\"arguments\":\"" "" joined "${output}")
 set(wanted [==[{"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":"{\"a\":2,\"note\":\"\\\"x\\\" </tool_call>\"}"}}
 {"index":1,"id":"call_1","type":"function","function":{"name":"add","arguments":"{\"a\": \"é\"}"}}
@@ -20,12 +20,13 @@ if(NOT joined STREQUAL wanted OR joined STREQUAL output)
     message(FATAL_ERROR "printed: ${output}")
 endif()
 
-# The output that its first comment promises.
+# The example must print the output in its first comment.
 file(WRITE "${folder}/calls-tools.json" [==[[{"name": "add"}]]==])
 file(WRITE "${folder}/calls-input.txt" [==[<tool_call>{"name": "add", "arguments": {"a": 2}}</tool_call>]==])
 execute_process(COMMAND "${PROGRAM}" "${folder}/calls-tools.json" qwen3 INPUT_FILE "${folder}/calls-input.txt"
     OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
-if(NOT output STREQUAL [==[{"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":"{\"a\""}}
+if(NOT output STREQUAL [==[{"index":0,"id":"call_0","type":"function","function":{"name":"add","arguments":""}}
+{"index":0,"function":{"arguments":"{\"a\""}}
 {"index":0,"function":{"arguments":": 2}"}}
 ]==])
     message(FATAL_ERROR "printed: ${output}")

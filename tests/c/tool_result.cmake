@@ -1,4 +1,4 @@
-# The example keeps the failure and the budget, prints a report, and passes short text on unchanged.
+# The example must keep the error message of a log and stay within the budget, print a report, and return short text unchanged.
 set(folder "${CMAKE_CURRENT_BINARY_DIR}")
 set(log "")
 foreach(number RANGE 1 300)

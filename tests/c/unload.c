@@ -1,5 +1,5 @@
-/* A host that loads the library by hand may unload it before its threads end: the library's data for a thread, a failure's
- * message, must not need code that is gone. The library's path is the argument. */
+/* A host that loads the library by hand may unload it before its threads end: a thread's data in the library (the message of its
+ * last failure) must not need code of the unloaded library. The argument is the library's path. */
 #define _DEFAULT_SOURCE
 #include <aside.h>
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ int main(int count, char **arguments)
     for (round = 0; round < ROUNDS; round++) {
         library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
         CHECK(library != NULL);
-        /* POSIX lets an address be a function's; C has no cast for it. */
+        /* POSIX allows an address to become a function pointer, but C has no cast for it. */
         at = function(library, "aside_dialect_find");
         memcpy(&dialect_find, &at, sizeof at);
         at = function(library, "aside_last_error");

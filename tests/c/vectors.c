@@ -1,10 +1,10 @@
-/* The vectors of the project (tests/vectors/README.md) through the header: they must hold as they are, and at every split into
- * two, with a callback and with an array. ASIDE_VECTORS names another folder of them. */
+/* The vectors of the project (tests/vectors/README.md) through the header: each must hold as it is cut and at every split into two,
+ * with a callback and with an array. ASIDE_VECTORS names another folder of vectors. */
 #include "check.h"
 #include <cjson/cJSON.h>
 #include <dirent.h>
 
-/* The results of a stream besides the texts of its channels. */
+/* Everything that a vector may compare in a stream. */
 struct stream {
     struct heard heard;
     char causes[HEARD_MAX];
@@ -42,7 +42,7 @@ static int32_t on_event(void *user, const aside_event *event, const char *bytes)
     return 0;
 }
 
-/* The events of an array: their bytes are in the held bytes and in the chunk. */
+/* Records the events of an array. Their bytes are partly in the held bytes and partly in the chunk. */
 static void note_array(const aside_event_array *array, const char *chunk)
 {
     static char bytes[HEARD_MAX];
@@ -65,7 +65,8 @@ static void note_array(const aside_event_array *array, const char *chunk)
     }
 }
 
-/* `into`: 0 the callback, 1 the array, 2 the array for bytes that aside_scanner_feed_text() does not take. */
+/* `into` is 0 to feed with a callback, 1 with an array, and 2 with aside_scanner_feed_text() and an array for bytes that it
+ * refuses. */
 static void feed_one(aside_scanner *scanner, const char *chunk, size_t len, int into)
 {
     aside_event events[7];
@@ -113,7 +114,7 @@ static void finish_one(aside_scanner *scanner, int into)
     }
 }
 
-/* cJSON's strings end at the first NUL, so that one is parsed as a character that no case has; see `plain`. */
+/* A string of cJSON ends at the first NUL, so a NUL is replaced by a character that no case contains; `plain` changes it back. */
 static cJSON *parse(char *line)
 {
     char *at;
@@ -175,7 +176,7 @@ static void want(const char *text)
     heard_add(wanted, &wanted_len, bytes, plain(text, bytes));
 }
 
-/* Returns whether that list of the case equals the result, written as one string. */
+/* Returns whether a list of the case equals the result, when both are written as one string. */
 static int same_list(const cJSON *list, const char *heard, size_t len)
 {
     const cJSON *item;
@@ -216,7 +217,7 @@ static int same_thought(const cJSON *of, const aside_thought *thought)
            && (confidence == NULL || confidence->valuedouble == thought->confidence);
 }
 
-/* The key that is not as the case says; NULL where there is none. */
+/* Returns the first key of the case that the result contradicts, or NULL. */
 static const char *wrong(const cJSON *of, aside_scanner *scanner)
 {
     static const char *const channels[] = {"content", "thinking", "narration", "tool"};
@@ -265,7 +266,7 @@ static uint32_t start_of(const cJSON *of)
     return ASIDE_START_DEFAULT;
 }
 
-/* The key that is not as the case says, at any split; NULL where there is none. */
+/* Returns the first key of the case that the result contradicts at any split, or NULL. */
 static const char *check(const cJSON *of)
 {
     static char text[HEARD_MAX];
@@ -309,7 +310,7 @@ static const char *check(const cJSON *of)
     return fault;
 }
 
-/* A runner that passes where it should fail proves nothing. */
+/* Checks that this test program finds a fault if there is one. */
 static void check_fault(const char *line, const char *key)
 {
     cJSON *of = cJSON_Parse(line);

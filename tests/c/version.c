@@ -1,4 +1,4 @@
-/* The library says which one it is. */
+/* The library must report the version of its header. */
 #include "check.h"
 #include <aside_unstable.h>
 

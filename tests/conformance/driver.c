@@ -23,17 +23,29 @@ static void add(text *to, const char *bytes, size_t len)
     to->len += len;
 }
 
-static void write_hex(const text *bytes)
+static void add_hex(text *to, const char *bytes, size_t len)
 {
+    char digits[3];
     size_t i;
 
-    for (i = 0; i < bytes->len; i++)
-        printf("%02x", (unsigned char)bytes->at[i]);
-    if (bytes->len == 0)
-        printf("-");
+    for (i = 0; i < len; i++) {
+        snprintf(digits, sizeof digits, "%02x", (unsigned char)bytes[i]);
+        add(to, digits, 2);
+    }
+    if (len == 0)
+        add(to, "-", 1);
 }
 
-/* Decodes a field in its place. */
+static void write_hex(const text *bytes)
+{
+    text hex = {0};
+
+    add_hex(&hex, bytes->at, bytes->len);
+    printf("%.*s", (int)hex.len, hex.at);
+    free(hex.at);
+}
+
+/* Decodes a field in place. */
 static aside_bytes bytes_of(char *hex)
 {
     aside_bytes bytes = {hex, 0};
@@ -107,70 +119,74 @@ static int scan(const aside_dialect *dialect, const char *start, char *rest)
     return 0;
 }
 
-typedef struct calls {
-    aside_call_writer *writer;
+typedef struct answer {
+    text thinking, content;
+    text calls; /* as they are printed */
     text arguments;
-    int count;
-} calls;
+} answer;
 
-static int32_t take_call(void *user, const aside_event *event, const char *bytes)
+static void take_parts(answer *to, const aside_part *parts, size_t count)
 {
-    calls *to = user;
-    aside_call_delta delta = {.size = sizeof delta};
-    aside_status status = aside_call_writer_feed(to->writer, event, sizeof *event, bytes, &delta);
-
-    if (status < 0)
-        return 1;
-    if (status != ASIDE_OK)
-        return 0;
-    if (delta.is_first) {
-        text name = {(char *)delta.name.at, delta.name.len, 0};
-
-        printf("%s", to->count++ > 0 ? " " : "");
-        write_hex(&name);
-        printf(" ");
-        to->arguments.len = 0;
+    for (; count > 0; parts++, count--) {
+        switch (parts->kind) {
+        case ASIDE_PART_KIND_THINKING: add(&to->thinking, parts->text.at, parts->text.len); break;
+        case ASIDE_PART_KIND_CONTENT: add(&to->content, parts->text.at, parts->text.len); break;
+        case ASIDE_PART_KIND_CALL:
+            add(&to->calls, " ", 1);
+            add_hex(&to->calls, parts->text.at, parts->text.len);
+            to->arguments.len = 0;
+            break;
+        case ASIDE_PART_KIND_ARGUMENTS: add(&to->arguments, parts->text.at, parts->text.len); break;
+        case ASIDE_PART_KIND_CALL_END:
+            add(&to->calls, " ", 1);
+            add_hex(&to->calls, to->arguments.at, to->arguments.len);
+            add(&to->calls, parts->is_whole ? " 1" : " 0", 2);
+            break;
+        }
     }
-    add(&to->arguments, delta.arguments.at, delta.arguments.len);
-    if (delta.is_last) {
-        write_hex(&to->arguments);
-        printf(" %u", (unsigned)delta.is_whole);
-    }
-    return 0;
 }
 
-static int read_calls(const aside_dialect *dialect, const char *start, char *tools, char *rest)
+static int read_answer(const aside_dialect *dialect, const char *start, char *tools, char *rest)
 {
-    aside_scanner_options options = {.size = sizeof options, .start = start_of(start), .calls = 1};
-    aside_call_writer_options writing = {.size = sizeof writing};
-    aside_scanner *scanner = aside_scanner_new(dialect, &options);
-    calls to = {0};
+    aside_answer_options options = {.size = sizeof options, .start = start_of(start)};
+    answer to = {{0}, {0}, {0}, {0}};
+    const aside_part *parts;
+    aside_answer *reader;
+    size_t count;
     char *chunk;
 
     if (strcmp(tools, "-") != 0)
-        writing.tools = bytes_of(tools);
-    to.writer = aside_call_writer_new(dialect, &writing);
-    if (scanner == NULL || to.writer == NULL)
+        options.tools = bytes_of(tools);
+    reader = aside_answer_new(dialect, &options);
+    if (reader == NULL)
         return failed();
     while ((chunk = strtok(rest, " ")) != NULL) {
         aside_bytes bytes = bytes_of(chunk);
 
         rest = NULL;
-        if (aside_scanner_feed(scanner, bytes.at, bytes.len, take_call, &to) != ASIDE_OK)
+        if (aside_answer_feed(reader, bytes.at, bytes.len, &parts, &count) != ASIDE_OK)
             return failed();
+        take_parts(&to, parts, count);
     }
-    if (aside_scanner_finish(scanner, take_call, &to) != ASIDE_OK)
+    if (aside_answer_finish(reader, ASIDE_END_REASON_UNKNOWN, &parts, &count) != ASIDE_OK)
         return failed();
-    aside_scanner_free(scanner);
-    aside_call_writer_free(to.writer);
+    take_parts(&to, parts, count);
+    write_hex(&to.thinking);
+    printf(" ");
+    write_hex(&to.content);
+    printf("%.*s\n", (int)to.calls.len, to.calls.len > 0 ? to.calls.at : "");
+    aside_answer_free(reader);
+    free(to.thinking.at);
+    free(to.content.at);
+    free(to.calls.at);
     free(to.arguments.at);
-    printf("\n");
     return 0;
 }
 
 static int rewrite(const aside_dialect *dialect, const char *start, char *rest)
 {
-    aside_rewriter_options options = {.size = sizeof options, .start = start_of(start)};
+    aside_answer_options answer = {.size = sizeof answer, .start = start_of(start)};
+    aside_rewriter_options options = {.size = sizeof options, .answer = &answer};
     aside_rewriter *rewriter = aside_rewriter_new(dialect, &options);
     text all = {0};
     aside_bytes out;
@@ -211,11 +227,11 @@ int main(void)
         name = strtok(NULL, " ");
         start = strtok(NULL, " ");
         dialect = aside_dialect_find(name, strlen(name));
-        tools = strcmp(what, "calls") == 0 ? strtok(NULL, " ") : NULL;
+        tools = strcmp(what, "answer") == 0 ? strtok(NULL, " ") : NULL;
         if (dialect == NULL)
             failed();
         else if (tools != NULL)
-            read_calls(dialect, start, tools, NULL);
+            read_answer(dialect, start, tools, NULL);
         else if (strcmp(what, "scan") == 0)
             scan(dialect, start, NULL);
         else

@@ -62,34 +62,34 @@ std::string scan(const aside::Dialect &dialect, aside::Start start, const Chunks
     return hex_of(texts[0]) + ' ' + hex_of(texts[1]) + ' ' + hex_of(texts[2]) + ' ' + hex_of(texts[3]);
 }
 
-std::string calls(const aside::Dialect &dialect, aside::Start start, const std::string &tools, const Chunks &chunks)
+std::string read(const aside::Dialect &dialect, aside::Start start, const std::string &tools, const Chunks &chunks)
 {
-    aside::ScannerOptions options;
-    options.start = start;
-    options.calls = true;
-    aside::Scanner scanner(dialect, options);
     const std::string json = bytes_of(tools);
-    aside::CallWriterOptions writing;
+    aside::AnswerOptions options;
+    options.start = start;
     if (tools != "-")
-        writing.tools = json;
-    aside::CallWriter writer(dialect, writing);
-    std::string all, arguments;
-    const auto take = [&](const aside::Event &event) {
-        const auto delta = writer.feed(event);
-        if (!delta)
-            return;
-        if (delta->is_first) {
-            all += (all.empty() ? "" : " ") + hex_of(delta->name) + ' ';
-            arguments.clear();
+        options.tools = json;
+    aside::Answer answer(dialect, options);
+    std::string thinking, content, calls, arguments;
+    const auto take = [&](const aside::Parts &parts) {
+        for (const aside::Part &part : parts) {
+            switch (part.kind) {
+            case aside::PartKind::thinking: thinking += part.text; break;
+            case aside::PartKind::content: content += part.text; break;
+            case aside::PartKind::call:
+                calls += ' ' + hex_of(part.name) + ' ';
+                arguments.clear();
+                break;
+            case aside::PartKind::arguments: arguments += part.text; break;
+            case aside::PartKind::call_end: calls += hex_of(arguments) + (part.is_whole ? " 1" : " 0"); break;
+            default: break;
+            }
         }
-        arguments += delta->arguments;
-        if (delta->is_last)
-            all += hex_of(arguments) + (delta->is_whole ? " 1" : " 0");
     };
     for (const std::string &chunk : chunks)
-        scanner.feed(chunk, take);
-    scanner.finish(take);
-    return all;
+        take(answer.feed(chunk));
+    take(answer.finish());
+    return hex_of(thinking) + ' ' + hex_of(content) + calls;
 }
 
 std::string rewrite(const aside::Dialect &dialect, aside::Start start, const Chunks &chunks)
@@ -104,7 +104,7 @@ std::string rewrite(const aside::Dialect &dialect, aside::Start start, const Chu
     return hex_of(out);
 }
 
-// Returns the error of a call of a moved-from object, after a failure with another message.
+// Returns the error of a method of a moved-from object. Another failure with another message precedes it.
 std::string gone(const aside::Dialect &dialect)
 {
     aside::Scanner scanner(dialect);
@@ -124,15 +124,15 @@ std::string answer(std::istringstream fields)
     std::string what, name, start, tools, chunk;
     Chunks chunks;
     fields >> what >> name >> start;
-    if (what == "calls")
+    if (what == "answer")
         fields >> tools;
     while (fields >> chunk)
         chunks.push_back(bytes_of(chunk));
     const aside::Dialect dialect = aside::Dialect::find(name);
     if (what == "gone")
         return gone(dialect);
-    if (what == "calls")
-        return calls(dialect, start_of(start), tools, chunks);
+    if (what == "answer")
+        return read(dialect, start_of(start), tools, chunks);
     return what == "scan" ? scan(dialect, start_of(start), chunks) : rewrite(dialect, start_of(start), chunks);
 }
 

@@ -40,8 +40,8 @@ func answer(fields []string) (string, error) {
 	switch start := starts[fields[2]]; fields[0] {
 	case "scan":
 		return scan(dialect, start, fields[3:])
-	case "calls":
-		return calls(dialect, start, fields[3], fields[4:])
+	case "answer":
+		return read(dialect, start, fields[3], fields[4:])
 	case "gone":
 		return gone(dialect)
 	default:
@@ -49,24 +49,14 @@ func answer(fields []string) (string, error) {
 	}
 }
 
-// each scans chunks and calls yield for each event.
-func each(dialect *aside.Dialect, options aside.ScannerOptions, chunks []string, yield func(aside.Event) bool) error {
-	scanner, err := aside.NewScanner(dialect, &options)
+func scan(dialect *aside.Dialect, start aside.Start, chunks []string) (string, error) {
+	scanner, err := aside.NewScanner(dialect, &aside.ScannerOptions{Start: start})
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer scanner.Close()
-	for _, chunk := range chunks {
-		if _, err := scanner.Feed(bytesOf(chunk), yield); err != nil {
-			return err
-		}
-	}
-	return scanner.Finish(yield)
-}
-
-func scan(dialect *aside.Dialect, start aside.Start, chunks []string) (string, error) {
 	var texts [4][]byte
-	err := each(dialect, aside.ScannerOptions{Start: start}, chunks, func(event aside.Event) bool {
+	take := func(event aside.Event) bool {
 		to := &texts[event.Channel]
 		switch event.Kind {
 		case aside.KindText:
@@ -79,7 +69,13 @@ func scan(dialect *aside.Dialect, start aside.Start, chunks []string) (string, e
 			*to, *from = append(*to, *from...), nil
 		}
 		return true
-	})
+	}
+	for _, chunk := range chunks {
+		if _, err := scanner.Feed(bytesOf(chunk), take); err != nil {
+			return "", err
+		}
+	}
+	err = scanner.Finish(take)
 	var said []string
 	for _, text := range texts {
 		said = append(said, hexOf(text))
@@ -87,45 +83,51 @@ func scan(dialect *aside.Dialect, start aside.Start, chunks []string) (string, e
 	return strings.Join(said, " "), err
 }
 
-func calls(dialect *aside.Dialect, start aside.Start, tools string, chunks []string) (string, error) {
-	var options aside.CallWriterOptions
+func read(dialect *aside.Dialect, start aside.Start, tools string, chunks []string) (string, error) {
+	options := aside.AnswerOptions{Start: start}
 	if tools != "-" {
 		options.Tools = bytesOf(tools)
 	}
-	writer, err := aside.NewCallWriter(dialect, &options)
+	answer, err := aside.NewAnswer(dialect, &options)
 	if err != nil {
 		return "", err
 	}
-	defer writer.Close()
-	var said []string
-	var arguments string
-	var failed error
-	err = each(dialect, aside.ScannerOptions{Start: start, Calls: true}, chunks, func(event aside.Event) bool {
-		delta, err := writer.Feed(event)
+	defer answer.Close()
+	var parts []aside.Part
+	for _, chunk := range chunks {
+		more, err := answer.Feed(bytesOf(chunk))
 		if err != nil {
-			failed = err
+			return "", err
 		}
-		if delta == nil {
-			return true
-		}
-		if delta.First {
-			said, arguments = append(said, hexOf([]byte(delta.Name))), ""
-		}
-		arguments += delta.Arguments
-		if delta.Last {
-			whole := "0"
-			if delta.Whole {
-				whole = "1"
+		parts = append(parts, more...)
+	}
+	rest, err := answer.Finish(aside.EndReasonUnknown)
+	var thinking, content string
+	var calls []call
+	for _, part := range append(parts, rest...) {
+		switch part.Kind {
+		case aside.PartKindThinking:
+			thinking += part.Text
+		case aside.PartKindContent:
+			content += part.Text
+		case aside.PartKindCall:
+			calls = append(calls, call{name: part.Name, whole: "0"})
+		case aside.PartKindArguments:
+			calls[part.Index].arguments += part.Text
+		case aside.PartKindCallEnd:
+			if part.Whole {
+				calls[part.Index].whole = "1"
 			}
-			said = append(said, hexOf([]byte(arguments)), whole)
 		}
-		return true
-	})
-	if err == nil {
-		err = failed
+	}
+	said := []string{hexOf([]byte(thinking)), hexOf([]byte(content))}
+	for _, call := range calls {
+		said = append(said, hexOf([]byte(call.name)), hexOf([]byte(call.arguments)), call.whole)
 	}
 	return strings.Join(said, " "), err
 }
+
+type call struct{ name, arguments, whole string }
 
 func rewrite(dialect *aside.Dialect, start aside.Start, chunks []string) (string, error) {
 	rewriter, err := aside.NewRewriter(dialect, &aside.RewriterOptions{Start: start})
@@ -143,7 +145,7 @@ func rewrite(dialect *aside.Dialect, start aside.Start, chunks []string) (string
 	return hexOf(out), err
 }
 
-// gone returns the errors of a scanner that was closed, of one that is nil, and of a zero value.
+// gone returns the errors of a closed scanner, of a nil scanner, and of a zero value.
 func gone(dialect *aside.Dialect) (string, error) {
 	closed, err := aside.NewScanner(dialect, nil)
 	if err != nil {

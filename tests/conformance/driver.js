@@ -1,7 +1,7 @@
 // The driver of JavaScript: README.md says what it reads and writes.
 
 import { createInterface } from "node:readline";
-import { Dialect, Rewriter, Scanner } from "libaside";
+import { Answer, Dialect, Rewriter, Scanner } from "libaside";
 import { Compressor } from "libaside/tools";
 
 const CHANNELS = ["content", "thinking", "narration", "tool"];
@@ -28,18 +28,22 @@ function scan(dialect, start, chunks) {
   return Object.values(texts).map((parts) => hexed(Buffer.concat(parts))).join(" ");
 }
 
-function calls(dialect, start, tools, chunks) {
+function read(dialect, start, tools, chunks) {
   const json = tools === "-" ? null : Buffer.from(tools, "hex").toString();
-  const scanner = new Scanner(dialect, { start, calls: true, tools: json });
-  const said = [];
-  for (const split of [...chunks.map((chunk) => scanner.split(bytes(chunk))), scanner.finishSplit()])
-    for (const delta of split.calls) {
-      if (delta.name !== null) said.push([delta.name, "", "0"]);
-      said.at(-1)[1] += delta.arguments;
-      if (delta.end?.isWhole) said.at(-1)[2] = "1";
+  const answer = new Answer(dialect, { start, tools: json });
+  const texts = { thinking: [], content: [] };
+  const calls = [];
+  for (const parts of [...chunks.map((chunk) => answer.feed(bytes(chunk))), answer.finish()])
+    for (const { kind, text, index, name, isWhole } of parts) {
+      if (kind === "call") calls[index] = { name, text: [], isWhole: false };
+      else if (kind === "arguments") calls[index].text.push(text);
+      else if (kind === "call_end") calls[index].isWhole = isWhole;
+      else texts[kind]?.push(text);
     }
-  scanner.free();
-  return said.map(([name, text, whole]) => `${hexed(name)} ${hexed(text)} ${whole}`).join(" ");
+  answer.free();
+  const said = Object.values(texts).map((parts) => hexed(Buffer.concat(parts)));
+  for (const { name, text, isWhole } of calls) said.push(hexed(name), hexed(Buffer.concat(text)), Number(isWhole));
+  return said.join(" ");
 }
 
 function rewrite(dialect, start, chunks) {
@@ -50,7 +54,7 @@ function rewrite(dialect, start, chunks) {
   return hexed(Buffer.concat(out));
 }
 
-// Returns the errors of a scanner that was freed and of a stream that has ended, each after a failure with another message.
+// Returns the errors of a freed scanner and of an ended stream. Another failure with another message precedes each.
 function gone(dialect) {
   const scanner = new Scanner(dialect);
   scanner.free();
@@ -73,7 +77,7 @@ function answer([what, dialect, start, ...rest]) {
   try {
     if (what === "gone") return gone(dialect);
     if (what === "scan") return scan(dialect, from, rest);
-    return what === "calls" ? calls(dialect, from, rest[0], rest.slice(1)) : rewrite(dialect, from, rest);
+    return what === "answer" ? read(dialect, from, rest[0], rest.slice(1)) : rewrite(dialect, from, rest);
   } catch (error) {
     return `! ${error.message}`;
   }

@@ -3,7 +3,7 @@
 import contextlib
 import sys
 
-from libaside import AsideError, Compressor, Dialect, Rewriter, Scanner
+from libaside import Answer, AsideError, Compressor, Dialect, Rewriter, Scanner
 
 CHANNELS = ["content", "thinking", "narration", "tool"]
 
@@ -34,17 +34,21 @@ def scan(dialect, start, chunks):
     return " ".join(map(hexed, texts.values()))
 
 
-def calls(dialect, start, tools, chunks):
-    said = []
-    tools = None if tools == "-" else of_hex(tools).decode()
-    for event in events(Scanner(dialect, start=start, calls=True, tools=tools), chunks):
-        for delta in event.calls:
-            if delta.name is not None:
-                said.append([delta.name, "", "0"])
-            said[-1][1] += delta.arguments
-            if delta.end and delta.end.is_whole:
-                said[-1][2] = "1"
-    return " ".join(f"{hexed(name.encode())} {hexed(arguments.encode())} {whole}" for name, arguments, whole in said)
+def read(dialect, start, tools, chunks):
+    answer = Answer(dialect, start=start, tools=None if tools == "-" else of_hex(tools).decode())
+    texts, calls = {"thinking": b"", "content": b""}, []
+    parts = [part for chunk in chunks for part in answer.feed(of_hex(chunk))]
+    for part in parts + answer.finish():
+        if part.kind == "call":
+            calls.append([part.name.encode(), b"", 0])
+        elif part.kind == "arguments":
+            calls[part.index][1] += part.text
+        elif part.kind == "call_end":
+            calls[part.index][2] = int(part.is_whole)
+        elif part.kind in texts:
+            texts[part.kind] += part.text
+    told = (f"{hexed(name)} {hexed(arguments)} {is_whole}" for name, arguments, is_whole in calls)
+    return " ".join([*map(hexed, texts.values()), *told])
 
 
 def rewrite(dialect, start, chunks):
@@ -53,7 +57,7 @@ def rewrite(dialect, start, chunks):
 
 
 def gone():
-    """The error of a stream that has ended, after a failure with another message."""
+    """Returns the error of an ended stream. Another failure with another message precedes it."""
     stream = Compressor().stream(tool_id="bash", input="make")
     stream.finish()
     with contextlib.suppress(AsideError):
@@ -71,7 +75,7 @@ def answer(what, dialect, start, *rest):
             return gone()
         if what == "scan":
             return scan(dialect, start, rest)
-        return calls(dialect, start, rest[0], rest[1:]) if what == "calls" else rewrite(dialect, start, rest)
+        return read(dialect, start, rest[0], rest[1:]) if what == "answer" else rewrite(dialect, start, rest)
     except AsideError as error:
         return f"! {error}"
 

@@ -14,16 +14,10 @@ def hex(bytes)
   bytes.empty? ? "-" : bytes.unpack1("H*")
 end
 
-def each(dialect, chunks, **options, &)
-  scanner = Aside::Scanner.new(dialect, **options)
-  chunks.each { |chunk| scanner.feed(bytes(chunk), &) }
-  scanner.finish(&)
-  scanner.close
-end
-
 def scan(dialect, start, chunks)
   texts = CHANNELS.to_h { |channel| [channel, "".b] }
-  each(dialect, chunks, start:) do |event|
+  scanner = Aside::Scanner.new(dialect, start:)
+  take = lambda do |event|
     case event.kind
     when :text
       texts[event.channel] << event.bytes
@@ -33,20 +27,27 @@ def scan(dialect, start, chunks)
       texts[other] = "".b
     end
   end
+  chunks.each { |chunk| scanner.feed(bytes(chunk), &take) }
+  scanner.finish(&take)
+  scanner.close
   texts.values.map { |text| hex(text) }.join(" ")
 end
 
-def calls(dialect, start, tools, chunks)
-  writer = Aside::CallWriter.new(dialect, tools: tools == "-" ? nil : bytes(tools))
-  said = []
-  each(dialect, chunks, start:, calls: true) do |event|
-    next unless (delta = writer.feed(event))
-
-    said << [delta.name, +"", "0"] if delta.first?
-    said.last[1] << delta.arguments
-    said.last[2] = "1" if delta.whole?
+def read(dialect, start, tools, chunks)
+  answer = Aside::Answer.new(dialect, start:, tools: tools == "-" ? nil : bytes(tools))
+  texts = { thinking: "".b, content: "".b }
+  calls = []
+  parts = chunks.flat_map { |chunk| answer.feed(bytes(chunk)) } + answer.finish
+  parts.each do |part|
+    case part.kind
+    when :thinking, :content then texts[part.kind] << part.bytes
+    when :call then calls << [part.name, +"", "0"]
+    when :arguments then calls.last[1] << part.text
+    when :call_end then calls.last[2] = "1" if part.whole?
+    end
   end
-  said.map { |name, arguments, whole| "#{hex(name)} #{hex(arguments)} #{whole}" }.join(" ")
+  answer.close
+  [*texts.values.map { |text| hex(text) }, *calls.map { |name, json, whole| "#{hex(name)} #{hex(json)} #{whole}" }].join(" ")
 end
 
 def rewrite(dialect, start, chunks)
@@ -57,7 +58,7 @@ def rewrite(dialect, start, chunks)
   hex(out)
 end
 
-# The error of a scanner that was closed, after a failure with another message.
+# Returns the error of a closed scanner. Another failure with another message precedes it.
 def gone(dialect)
   scanner = Aside::Scanner.new(dialect)
   scanner.close
@@ -70,12 +71,12 @@ rescue Aside::Error => e
   [e.class.name.delete_prefix("Aside::"), e.message].map { |text| hex(text) }.join(" ")
 end
 
-def answer(what, dialect, start, *rest)
+def reply(what, dialect, start, *rest)
   start = start == "-" ? nil : start.to_sym
   case what
   when "scan" then scan(dialect, start, rest)
   when "gone" then gone(dialect)
-  when "calls" then calls(dialect, start, rest.shift, rest)
+  when "answer" then read(dialect, start, rest.shift, rest)
   else rewrite(dialect, start, rest)
   end
 rescue Aside::Error => e
@@ -83,4 +84,4 @@ rescue Aside::Error => e
 end
 
 $stdout.sync = true
-$stdin.each_line(chomp: true) { |line| puts answer(*line.split) }
+$stdin.each_line(chomp: true) { |line| puts reply(*line.split) }

@@ -2,11 +2,10 @@
 
 use std::error::Error;
 use std::io::{BufRead, Write};
-use std::sync::Arc;
 
-use aside::call_writer::{CallWriter, Options, Tools};
+use aside::answer::{Answer, Options, Part, Tools};
 use aside::sse::Rewriter;
-use aside::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions, Start, sse};
+use aside::{Channel, Dialect, EndReason, Event, Kind, Scanner, ScannerOptions, Start, sse};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout().lock();
@@ -25,7 +24,7 @@ fn answer(fields: &[&str]) -> Result<String, Box<dyn Error>> {
     let start: Option<Start> = (start != "-").then(|| start.parse()).transpose()?;
     match fields[0] {
         "scan" => scan(&dialect, start, &fields[3..]),
-        "calls" => calls(&dialect, start, fields[3], &fields[4..]),
+        "answer" => read(&dialect, start, fields[3], &fields[4..]),
         _ => rewrite(&dialect, start, &fields[3..]),
     }
 }
@@ -49,37 +48,31 @@ fn scan(dialect: &Dialect, start: Option<Start>, chunks: &[&str]) -> Result<Stri
     Ok(texts.map(|text| hex(&text)).join(" "))
 }
 
-fn calls(dialect: &Dialect, start: Option<Start>, tools: &str, chunks: &[&str]) -> Result<String, Box<dyn Error>> {
-    let mut scanner = Scanner::with_options(dialect, &ScannerOptions::new().start(start).calls(true))?;
+fn read(dialect: &Dialect, start: Option<Start>, tools: &str, chunks: &[&str]) -> Result<String, Box<dyn Error>> {
     let tools = match tools {
         "-" => None,
-        tools => Some(Arc::new(Tools::read(&String::from_utf8(bytes(tools)?)?)?)),
+        tools => Some(Tools::read(&String::from_utf8(bytes(tools)?)?)?),
     };
-    let mut writer = CallWriter::new(dialect, Options::new().tools(tools));
-    let mut calls: Vec<(String, String, bool)> = Vec::new();
-    let mut failed = None;
-    let mut take = |event: Event<'_>| {
-        let written = writer.event(&event, |delta| {
-            if let Some(name) = delta.name {
-                calls.push((name.to_owned(), String::new(), false));
-            }
-            let last = calls.last_mut().expect("a delta follows its name");
-            last.1 += delta.arguments;
-            last.2 |= delta.end.is_some_and(|end| end.is_whole);
-        });
-        failed = failed.take().or(written.err());
+    let options = Options::new().scanner(ScannerOptions::new().start(start)).tools(tools);
+    let mut answer = Answer::new(dialect, &options)?;
+    let (mut thinking, mut content, mut calls) = (Vec::new(), Vec::new(), Vec::<(String, String, bool)>::new());
+    let mut take = |part: Part<'_>| match part {
+        Part::Thinking(text) => thinking.extend_from_slice(text),
+        Part::Content(text) => content.extend_from_slice(text),
+        Part::Call { name, .. } => calls.push((name.to_owned(), String::new(), false)),
+        Part::Arguments { index, json } => calls[index as usize].1.push_str(json),
+        Part::CallEnd { index, is_whole, .. } => calls[index as usize].2 = is_whole,
+        _ => {}
     };
     for chunk in chunks {
-        scanner.feed(bytes(chunk)?, &mut take)?;
+        answer.feed(bytes(chunk)?, &mut take)?;
     }
-    scanner.finish(&mut take)?;
-    if let Some(error) = failed {
-        return Err(error.into());
-    }
+    answer.finish(EndReason::Unknown, &mut take)?;
     let of_call = |(name, arguments, is_whole): (String, String, bool)| {
         format!("{} {} {}", hex(name.as_bytes()), hex(arguments.as_bytes()), u8::from(is_whole))
     };
-    Ok(calls.into_iter().map(of_call).collect::<Vec<_>>().join(" "))
+    let texts = [hex(&thinking), hex(&content)];
+    Ok(texts.into_iter().chain(calls.into_iter().map(of_call)).collect::<Vec<_>>().join(" "))
 }
 
 fn rewrite(dialect: &Dialect, start: Option<Start>, chunks: &[&str]) -> Result<String, Box<dyn Error>> {

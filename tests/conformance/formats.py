@@ -1,4 +1,4 @@
-"""The formats of answers: a text as each API sends it, and the thinking and the content that a client reads of one."""
+"""The formats of answers: writes a text as each API sends it, and reads thinking and content from an answer as a client does."""
 
 import json
 

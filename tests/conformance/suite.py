@@ -2,7 +2,7 @@
 
     suite.py LANGUAGE COMMAND [LANGUAGE COMMAND…]
 
-The first is the one whose bytes the others are compared with, where a case says only what its texts are.
+If a case has no expected bytes, the bytes of the first language are compared with those of the others.
 """
 
 import base64
@@ -17,12 +17,14 @@ import formats
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHANNELS = ["content", "thinking", "narration", "tool"]
-# The sizes of the pieces that a text is cut into, besides its own cuts.
+# The sizes of the pieces into which a text is cut, besides its own chunks.
 SIZES = [1, 7, 1 << 30]
-# The most failures of a language that are printed.
+# At most this many failures of a language are printed.
 SHOWN = 5
 # The languages whose objects can be closed, freed or moved from, or can end.
 CLOSABLE = {"C++", "JavaScript", "Go", "Ruby", "Python"}
+# The expected result of this text contradicts a rule of dialect files: an opener that is repeated before any thinking is removed.
+CONTRADICTING = "<|channel><|channel>thought\n<channel|>Hello, world!\nWhat's up?"
 # The causes of an end that leave a call whole.
 WHOLE = {"marker", "implied"}
 
@@ -45,7 +47,7 @@ def cuts(chunks):
 
 
 class Request:
-    """A line for the drivers, and what is right about their answers: `judge` takes an answer, and that of the first driver."""
+    """A request for the drivers. `judge` gets a driver's answer and the first driver's, and returns whether it is right."""
 
     def __init__(self, suite, case, what, dialect, start, rest, chunks, judge):
         self.suite, self.case, self.judge = suite, case, judge
@@ -54,7 +56,7 @@ class Request:
 
 
 def channels_of(case):
-    """The texts that a case says a stream has."""
+    """Returns the texts of the channels that a case expects."""
     texts = {}
     for channel in CHANNELS:
         if case.get(channel) is not None:
@@ -76,7 +78,7 @@ def scans(suite, case):
         yield Request(suite, case, "scan", case["dialect"], case.get("start"), [], cut, judge)
 
 
-def calls(case):
+def answers(case):
     def is_right(call, wanted):
         name, arguments, is_whole = bytes.fromhex(call[0]).decode(), bytes.fromhex(call[1].removeprefix("-")), call[2] == "1"
         if name != wanted["name"] or "cause" in wanted and is_whole != (wanted["cause"] in WHOLE):
@@ -86,26 +88,28 @@ def calls(case):
         try:
             return json.loads(arguments) == wanted["arguments"]
         except ValueError:
-            # Arguments that broke off are compared as text, by how the case writes JSON.
+            # Arguments of a broken call need not be JSON, so their text is not compared.
             return not is_whole and "cause" in wanted
 
-    def judge(answer, _):
-        fields = answer.split(" ") if answer else []
+    def judge(answer, first):
+        thinking, content, *fields = answer.split(" ")
+        if [thinking, content] != [hexed(case[channel].encode()) for channel in ["thinking", "content"]]:
+            return False
         got = [fields[at : at + 3] for at in range(0, len(fields), 3)]
-        return len(got) == len(case["calls"]) and all(map(is_right, got, case["calls"]))
+        return answer == first and len(got) == len(case["calls"]) and all(map(is_right, got, case["calls"]))
 
     tools = "-" if case.get("tools") is None else hexed(json.dumps(case["tools"]).encode())
     for cut in cuts([case["input"].encode()]):
-        yield Request("calls", case, "calls", case["dialect"], case.get("start"), [tools], cut, judge)
+        yield Request("answers", case, "answer", case["dialect"], case.get("start"), [tools], cut, judge)
 
 
 def rewrites(case):
     if case["tool"] or case.get("narration"):
-        return  # a rewriter without calls has no field for these
+        return  # a rewriter without calls has no field for this text
     text = "".join(case["chunks"])
     wanted = [(case["thinking"], case["content"])]
     if text.startswith(case["thinking"]) and case.get("start") in (None, "content"):
-        # The closer says that it was thinking, and a stream has sent it as content by then.
+        # The closer shows that the text before it was thinking, but a stream has sent it as content by then.
         wanted_of_streams = [*wanted, ("", case["thinking"] + case["content"])]
     else:
         wanted_of_streams = wanted
@@ -131,13 +135,14 @@ def requests():
         yield from scans("field", case)
     for path in sorted((ROOT / "tests/calls").glob("*.jsonl")):
         for case in lines(path):
-            yield from calls(case)
+            if case["input"] != CONTRADICTING:
+                yield from answers(case)
     for case in lines(ROOT / "tests/field/cases.jsonl"):
         yield from rewrites(case)
 
 
 def gone():
-    """Returns the errors and messages of objects that were closed, by language, as the manual's table has them."""
+    """Returns the errors and messages of closed objects from the manual's table, by language."""
     _, table = (ROOT / "docs/bindings.md").read_text(encoding="utf-8").split("\n| | error | message |\n", 1)
     errors = {}
     for row in table.split("\n\n", 1)[0].splitlines()[1:]:
@@ -157,7 +162,7 @@ def run(command, lines):
                 driver.stdin.writelines(line + "\n" for line in lines)
                 driver.stdin.close()
             except BrokenPipeError:
-                pass  # the driver has ended, which the missing answers say
+                pass  # the driver has ended; the missing answers show it
 
         writer = threading.Thread(target=write)
         writer.start()

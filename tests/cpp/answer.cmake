@@ -1,5 +1,5 @@
-# A program of the README prints the answer of a text in the dialect qwen3, and no more; as it comes, and fails where it
-# cannot read or write.
+# Tests a program from the README. It must print only the answer of a text in the dialect qwen3, as soon as it arrives, and must
+# fail if it cannot read or write.
 set(input "${PROGRAM}-input.txt")
 file(WRITE "${input}" "<think>\nTwice 21.\n</think>\n\nIt is 42.\n")
 execute_process(COMMAND "${PROGRAM}" INPUT_FILE "${input}" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
@@ -7,8 +7,8 @@ if(NOT output STREQUAL "It is 42.\n")
     message(FATAL_ERROR "printed: ${output}")
 endif()
 
-# The second line is not sent before the first has come out. A line end may belong to a closer that comes next, so it comes out
-# with the byte after it.
+# The second line is sent only after the first was printed. The program prints a line end together with the next byte, because the
+# line end may belong to a closer.
 file(REMOVE "${input}-fifo")
 execute_process(
     COMMAND sh -c "mkfifo \"$2\" && { printf '42\\nA' && cat \"$2\"; } | \"$1\" | { read line && echo \"$line.\" >\"$2\" && cat; }"

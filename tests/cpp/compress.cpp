@@ -1,5 +1,5 @@
-// aside_compress.hpp must pass on every exported function of tool results, and keep exceptions of callables: calls, reports,
-// filters and caches of the host, streams.
+// aside_compress.hpp must wrap every exported function for tool results: calls, reports, filters and caches of the host, streams.
+// Exceptions of callables must not pass through the library.
 #include <aside_compress.hpp>
 
 #include <gtest/gtest.h>
@@ -111,14 +111,11 @@ TEST(Compress, TakesOptions)
 {
     EXPECT_TRUE(aside::has_unstable());
     aside::CompressorOptions options;
-    options.budget = aside::min_budget() - 1;
+    options.budget = 1023;
     EXPECT_EQ(status_of([&] { Compressor(Registry(), options); }), Status::option);
     Registry registry;
     registry.minify_json();
-    EXPECT_TRUE(registry.remove("repeats"));
-    EXPECT_FALSE(registry.remove("repeats"));
     EXPECT_EQ(status_of([&] { registry.add_toml("="); }), Status::filter);
-    EXPECT_EQ(status_of([] { aside::check_filter("id = 1"); }), Status::filter);
     options.budget = 0;
     options.switch_off = "Ask me not.";
     const Compressor compressor(registry, options);
@@ -128,8 +125,6 @@ TEST(Compress, TakesOptions)
 
     const Compressor nothing{Registry(Registry::From::nothing)};
     EXPECT_EQ(nothing.compress(make, {noise}).text(0, noise).data(), noise.data());
-    EXPECT_TRUE(aside::is_protected(json) && !aside::is_protected(noise));
-    EXPECT_EQ(aside::format_banner({"a", "b"}, 2000, 100).find("[Output compressed by a, b (2000 "), 0u);
 }
 
 struct Speechless : std::exception {
@@ -297,19 +292,6 @@ TEST(Compress, BoundsWhatATextMayTake)
     const Compressed result = Compressor(Registry(), options).compress(make, {text});
     EXPECT_LE(result.text(0, text).size(), 2000u);
     EXPECT_TRUE(result.report().parts.empty());
-}
-
-TEST(Compress, TakesCommandLinesApart)
-{
-    const std::vector<aside::Command> commands = aside::commands("cd app && sudo git -C 'a b' diff | head");
-    ASSERT_EQ(commands.size(), 3u);
-    EXPECT_EQ(commands[1].name, "git");
-    EXPECT_EQ(commands[1].subcommand, "diff");
-    EXPECT_EQ(commands[1].words, (std::vector<std::string>{"-C", "a b", "diff"}));
-    EXPECT_TRUE(commands[1].prints && commands[1].piped);
-    EXPECT_FALSE(commands[0].prints || commands[2].prints);
-    EXPECT_TRUE(aside::commands("case x in a) ls;; esac").empty());
-    EXPECT_EQ(status_of([] { aside::commands("\xff"); }), Status::option);
 }
 
 TEST(Compress, RunsInManyThreads)

@@ -1,4 +1,4 @@
-# The C++ headers call (or pass on) every function that the library exports, so that no new function is forgotten.
+# The C++ headers must use every function that the library exports, so that no new function is forgotten.
 cmake_minimum_required(VERSION 3.20)
 file(STRINGS "${ROOT}/include/aside.symbols" symbols)
 foreach(name aside aside_compress)
@@ -10,7 +10,8 @@ foreach(symbol IN LISTS symbols)
     if(symbol MATCHES "^aside_version_[0-9]")
         set(symbol ASIDE_VERSION_SYMBOL)
     endif()
-    # For languages in which a call into C is expensive. They are unstable, and `handle()` leads to them.
+    # These functions are for languages in which a call into C is expensive. They are unstable, and C++ can call them with
+    # `handle()`.
     if(symbol MATCHES "^aside_scanner_(quiet|skip)$")
         continue()
     endif()

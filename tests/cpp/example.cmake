@@ -1,5 +1,5 @@
-# Takes the first program out of FILE (a README's ```c or ```cpp, as OUTPUT ends, or a comment of aside.hpp) and writes it
-# to OUTPUT.
+# Writes the first program in FILE to OUTPUT: a ```c or ```cpp block of a README, by the extension of OUTPUT, or the program in a
+# comment of aside.hpp.
 function(aside_example file output)
     file(READ "${file}" text)
     if(file MATCHES "\\.md$")

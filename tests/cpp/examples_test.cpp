@@ -1,5 +1,5 @@
-// The C++ examples must work as described: requests in turn, and a server with many streams at the same time. Their event
-// streams, joined again, are the scanner's result for the whole text.
+// The C++ examples must work as described: requests one after the other, and a server with many streams at the same time. Their
+// event streams, joined, must be the scanner's result for the whole text.
 #include "heard.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct Answer {
     std::size_t deltas = 0;
 };
 
-/// Reads an event stream; answers by their ids. Not JSON, or not such a chunk: it throws.
+/// Reads an event stream and returns its answers by id. Throws if an event is not JSON or not a chunk of an answer.
 std::map<std::string, Answer> read(const std::string &stream)
 {
     std::map<std::string, Answer> answers;
@@ -78,7 +78,7 @@ TEST(Streams, KeepRequestsApart)
         EXPECT_EQ(answer.content, content) << names[at];
         EXPECT_EQ(answer.finish_reason, "stop");
     }
-    // Side by side: the first chunks of all come before the end of any.
+    // The streams are mixed: every answer begins before any answer ends.
     EXPECT_LT(printed.find("chatcmpl-3"), printed.find("[DONE]"));
 }
 
@@ -157,7 +157,7 @@ TEST(Server, ServesAHundredStreamsAtOnce)
     Server server;
     ASSERT_GT(server.port(), 0);
 
-    // No client reads on before all have begun to: all streams are open at the same time.
+    // No client continues before all clients have begun to read, so that all streams are open at the same time.
     std::mutex mutex;
     std::condition_variable changed;
     int begun = 0;

@@ -1,4 +1,4 @@
-// Shared by the C++ tests: copies of events that can be compared, however the stream was cut.
+// Copies of events for the C++ tests, which can be compared however the stream was cut.
 #ifndef HEARD_HPP
 #define HEARD_HPP
 
@@ -8,6 +8,18 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+/// Returns the status of the error that a call throws, or Status::ok.
+template <class F>
+aside::Status thrown(F call)
+{
+    try {
+        call();
+    } catch (const aside::Error &error) {
+        return error.status();
+    }
+    return aside::Status::ok;
+}
 
 struct Heard {
     aside::Kind kind;
@@ -38,7 +50,7 @@ inline std::ostream &operator<<(std::ostream &out, const Heard &heard)
     return out;
 }
 
-/// The events of a stream, neighbouring text joined.
+/// The events of a stream, with neighbouring text joined.
 struct Stream {
     std::vector<Heard> events;
     std::string opener; // the last opening marker
@@ -67,7 +79,7 @@ struct Stream {
         for (const Heard &event : events) {
             if (event.kind == aside::Kind::text)
                 texts[static_cast<int>(event.channel)] += event.bytes;
-            // All content so far was thinking; no span came before, so there is no other.
+            // The content so far becomes thinking. No span precedes it in these tests, so all of it does.
             if (event.kind == aside::Kind::reclassify)
                 texts[static_cast<int>(aside::Channel::thinking)].swap(texts[static_cast<int>(aside::Channel::content)]);
         }
@@ -93,7 +105,7 @@ inline std::ostream &operator<<(std::ostream &out, const Stream &stream)
     return out;
 }
 
-/// All events of one stream, by a callable.
+/// Returns all events of one stream, read with a callable.
 inline Stream by_callable(aside::Scanner &scanner, const std::vector<std::string_view> &chunks)
 {
     Stream stream;
@@ -104,7 +116,7 @@ inline Stream by_callable(aside::Scanner &scanner, const std::vector<std::string
     return stream;
 }
 
-/// All events of one stream, by loops.
+/// Returns all events of one stream, read in loops.
 inline Stream by_loops(aside::Scanner &scanner, const std::vector<std::string_view> &chunks)
 {
     Stream stream;

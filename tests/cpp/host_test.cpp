@@ -1,5 +1,5 @@
-// aside.hpp: functions other than feeding must work as aside.h says. Dialects by model and template, prompts, budgets, tokens,
-// counts, clones.
+// Tests the functions of aside.hpp other than feeding, which must work as aside.h says: dialects by model and template, prompts,
+// budgets, tokens, counts, clones.
 #include "heard.hpp"
 
 #include <gtest/gtest.h>
@@ -22,18 +22,6 @@ namespace {
 
 void nothing(const Event &) noexcept {}
 
-/// Returns the exception that `call` throws.
-template <class F>
-Status thrown(F call)
-{
-    try {
-        call();
-    } catch (const aside::Error &error) {
-        return error.status();
-    }
-    return Status::ok;
-}
-
 std::string_view find(const std::vector<Heard> &events, Kind kind, std::size_t at)
 {
     for (const Heard &event : events)
@@ -54,9 +42,9 @@ TEST(Dialect, IsFoundByModel)
 {
     EXPECT_EQ(Dialect::find_for_model("unsloth/Qwen3-32B-GGUF:Q4_K_M").name(), "qwen3");
     EXPECT_EQ(Dialect::find_for_model("gpt-oss:20b").name(), "harmony");
-    EXPECT_FALSE(Dialect::try_find_for_model("gpt-4o"));
+    EXPECT_THROW((void)Dialect::find_for_model("gpt-4o"), aside::Error);
     EXPECT_NE(std::string(aside::last_error()).find("gpt-4o"), std::string::npos);
-    EXPECT_EQ(thrown([] { (void)Dialect::find_for_model("gpt-4o"); }), Status::unknown);
+    EXPECT_EQ(aside::last_status(), Status::unknown);
 }
 
 TEST(Dialect, StartsAsTheModelThatItWasFoundBy)
@@ -71,9 +59,9 @@ TEST(Dialect, StartsAsTheModelThatItWasFoundBy)
 TEST(Dialect, IsLoadedBeforeItIsFound)
 {
     Dialect::preload("qwen3 harmony");
-    EXPECT_EQ(Dialect::try_preload("qwen3 qwne3"), Status::unknown);
+    EXPECT_EQ(thrown([&] { Dialect::preload("qwen3 qwne3"); }), Status::unknown);
     EXPECT_EQ(thrown([] { Dialect::preload("qwne3"); }), Status::unknown);
-    EXPECT_EQ(Dialect::try_preload(), Status::ok);
+    EXPECT_EQ(thrown([&] { Dialect::preload(); }), Status::ok);
 }
 
 TEST(Dialect, IsFoundByTemplate)
@@ -87,13 +75,13 @@ TEST(Dialect, IsFoundByTemplate)
     EXPECT_EQ(match.start, Start::thinking);
     EXPECT_EQ(Dialect::find_for_template(gemma).name(), "gemma-4");
 
-    EXPECT_FALSE(Dialect::try_find_for_template("plain", &match));
+    EXPECT_THROW((void)Dialect::find_for_template("plain", &match), aside::Error);
     EXPECT_EQ(aside::last_status(), Status::unknown);
     EXPECT_EQ(match.start, Start::thinking); // not written
     EXPECT_EQ(thrown([] { (void)Dialect::find_for_template("plain"); }), Status::unknown);
 
     const std::string_view many = "{{ '[unused16]\xe2\x97\x81think\xe2\x96\xb7' }}";
-    EXPECT_FALSE(Dialect::try_find_for_template(many, &match));
+    EXPECT_THROW((void)Dialect::find_for_template(many, &match), aside::Error);
     EXPECT_EQ(aside::last_status(), Status::ambiguous);
     EXPECT_EQ(match.start, Start::dialect);
     ASSERT_EQ(match.dialects.size(), 2u);
@@ -134,9 +122,6 @@ TEST(Scanner, StartsBehindAPrompt)
 
     EXPECT_EQ(scanner.start_from_prompt(""), Start::content);
     scanner.feed("hm", nothing);
-    Start start = Start::tool;
-    EXPECT_EQ(scanner.try_start_from_prompt("<think>", &start), Status::order);
-    EXPECT_EQ(start, Start::tool); // not written
     EXPECT_EQ(thrown([&] { (void)scanner.start_from_prompt("<think>"); }), Status::order);
     EXPECT_EQ(by_callable(scanner, {"hm"}).text(Channel::content), "hm"); // its own start again
 }
@@ -204,7 +189,7 @@ TEST(Scanner, TakesBackContentThatWasThinking)
                                   "open = [\"<think>\"]\nclose = [\"</think>\"]\n"));
     for (const Stream &stream : {by_callable(scanner, {"hm</thi", "nk>yes"}), by_loops(scanner, {"hm</thi", "nk>yes"})})
         EXPECT_EQ(count(stream, Kind::reclassify), 1u) << stream;
-    EXPECT_EQ(scanner.counts(Channel::thinking).bytes, 2u); // of the stream that was finished last
+    EXPECT_EQ(scanner.counts(Channel::thinking).bytes, 2u); // counts of the stream that was finished last
     EXPECT_EQ(scanner.counts(Channel::content).bytes, 3u);
 }
 
@@ -239,10 +224,10 @@ TEST(Scanner, LeavesStrayClosersToAHostThatWantsThem)
     EXPECT_EQ(dropped.text(Channel::content), "ab") << dropped;
 
     options.stray_close = static_cast<aside::StrayClose>(3);
-    EXPECT_FALSE(Scanner::try_make(Dialect::find("qwen3"), options));
+    EXPECT_THROW(Scanner(Dialect::find("qwen3"), options), aside::Error);
     EXPECT_EQ(aside::last_status(), Status::option);
     same.stray_close = static_cast<aside::StrayClose>(3);
-    EXPECT_FALSE(aside::Rewriter::try_make(Dialect::find("qwen3"), same));
+    EXPECT_THROW(aside::Rewriter(Dialect::find("qwen3"), same), aside::Error);
     EXPECT_EQ(aside::last_status(), Status::option);
 }
 
@@ -261,7 +246,7 @@ TEST(Scanner, SaysThatAGuessedThinkingWasTheAnswer)
     });
     EXPECT_EQ(was, Channel::content);
     EXPECT_EQ(scanner.counts(Channel::content).bytes, 4u);
-    EXPECT_EQ(scanner.try_end_reason(static_cast<aside::EndReason>(3)), Status::option);
+    EXPECT_EQ(thrown([&] { scanner.end_reason(static_cast<aside::EndReason>(3)); }), Status::option);
     scanner.start_from_prompt("<think>\n");
     static_cast<void>(scanner.start(&is_guessed));
     EXPECT_FALSE(is_guessed);
@@ -277,7 +262,7 @@ TEST(Scanner, SaysThatAGuessedThinkingWasTheAnswer)
     }
 }
 
-// Markers count where a special token begins them; both ways of taking events, at every cut into two, and with pauses.
+// Markers must count only if a special token begins them: with a callable and in loops, at every cut into two, and with pauses.
 TEST(Scanner, KnowsTokens)
 {
     const Dialect dialect = Dialect::load("name = \"special\"\n[[span]]\nchannel = \"thinking\"\nopen = [\"<think>\"]\n"
@@ -326,7 +311,7 @@ TEST(Scanner, KnowsTokens)
         check(stream);
     }
 
-    Stream stream; // the same range again
+    Stream stream; // iterates the same range again
     auto range = scanner.token_events(text, tokens);
     while (range.status() == Status::more)
         for (const Event &event : range) {
@@ -338,14 +323,14 @@ TEST(Scanner, KnowsTokens)
     scanner.finish([&](const Event &event) { stream.hear(event); });
     check(stream);
 
-    EXPECT_EQ(scanner.try_feed_tokens("ab", tokens, nothing), Status::length);
-    auto wrong = scanner.try_token_events("ab", tokens);
-    EXPECT_TRUE(wrong.begin() == wrong.end());
+    EXPECT_EQ(thrown([&] { (void)scanner.feed_tokens("ab", tokens, nothing); }), Status::length);
+    auto wrong = scanner.token_events("ab", tokens);
+    EXPECT_THROW(wrong.begin(), aside::Error);
     EXPECT_EQ(wrong.status(), Status::length);
     EXPECT_THROW(scanner.feed_tokens("ab", tokens, nothing), aside::Error);
 }
 
-// An event ends inside a token: the rest of it is fed separately, and does not begin a marker.
+// If an event ends inside a token, the rest of the token is fed separately, and must not begin a marker.
 TEST(Scanner, PullsEventsOutOfATokenOfSeveral)
 {
     const std::string_view text = "<think>a</think>b<think>c";
@@ -371,11 +356,7 @@ TEST(Scanner, CountsWhatItHasReported)
     scanner.feed("<think>\xc3\xa9</think>ab<", nothing);
     EXPECT_EQ(scanner.counts(Channel::thinking).characters, 1u);
     EXPECT_EQ(scanner.counts(Channel::thinking).bytes, 2u);
-    Counts counts;
-    counts.bytes = 77;
-    EXPECT_EQ(scanner.try_counts(static_cast<Channel>(4), counts), Status::range);
-    EXPECT_EQ(counts.bytes, 77u); // not written
-    EXPECT_THROW((void)scanner.counts(static_cast<Channel>(4)), aside::Error);
+    EXPECT_EQ(thrown([&] { (void)scanner.counts(static_cast<Channel>(4)); }), Status::range);
     EXPECT_THROW((void)Scanner().counts(Channel::content), aside::Error);
 }
 
@@ -384,7 +365,7 @@ TEST(Scanner, ThatIsClonedGoesOnTwice)
     Scanner scanner(Dialect::find("inline-think"));
     std::string of_first, of_second;
     scanner.feed("<think>a</thi", nothing);
-    for (const Event &event : scanner.events("n")) // makes the room that is not the clone's
+    for (const Event &event : scanner.events("n")) // allocates memory that the clone must not share
         of_first += event.bytes;
     Scanner second = scanner.clone();
     EXPECT_EQ(second.held(), scanner.held());
@@ -395,10 +376,9 @@ TEST(Scanner, ThatIsClonedGoesOnTwice)
         second_hears(event);
     EXPECT_EQ(of_first, "b");
     EXPECT_EQ(of_second, "</thing");
-    EXPECT_FALSE(Scanner().try_clone());
     EXPECT_THROW((void)Scanner().clone(), aside::Error);
     scanner.feed("c", [&](const Event &) {
-        EXPECT_FALSE(scanner.try_clone());
+        EXPECT_THROW((void)scanner.clone(), aside::Error);
         EXPECT_EQ(aside::last_status(), Status::busy);
     });
 }

@@ -1,4 +1,4 @@
-# A callable is compiled into the function that the library calls back: its assembly has no call.
+# A callable must be inlined into the function that the library calls back, whose assembly then has no call.
 execute_process(
     COMMAND "${CXX}" -std=c++17 -O2 -I "${ROOT}/include" -I "${ROOT}/bindings/cpp/include" -S -o -
             "${ROOT}/tests/cpp/inlined.cpp"

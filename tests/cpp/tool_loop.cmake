@@ -1,4 +1,4 @@
-# The example returns the result of each command in turn, within the budget and with its ending.
+# The example must return the result of each command in turn, within the budget, with the end of the output kept.
 execute_process(COMMAND "${PROGRAM}" "seq 100000; echo 'error: no such cart' >&2; exit 3" "echo é"
     OUTPUT_VARIABLE output ERROR_VARIABLE error COMMAND_ERROR_IS_FATAL ANY)
 string(LENGTH "${output}" length)

@@ -1,5 +1,5 @@
-// The project's vectors (tests/vectors/README.md) through aside.hpp: as they say, byte by byte, and at every split into
-// two, by callable and by loop. ASIDE_VECTORS names another folder of them.
+// Runs the project's vectors (tests/vectors/README.md) through aside.hpp: cut as they say, byte by byte, and at every split into
+// two, with a callable and in a loop. ASIDE_VECTORS names another folder of vectors.
 #include "heard.hpp"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ struct Case {
             text += chunk;
     }
 
-    /// Returns the expectations of the case that the stream does not meet; empty if it meets all.
+    /// Returns the expectations of the case that the stream does not meet; empty if it meets them all.
     std::string judge(const Stream &stream, const std::vector<Said> &thoughts) const
     {
         for (const Channel channel : {Channel::content, Channel::thinking, Channel::narration, Channel::tool}) {
@@ -176,7 +176,7 @@ TEST(Vectors, AreRight)
     EXPECT_GT(cases, 0);
 }
 
-// A runner that passes where it should fail proves nothing.
+// Checks that this test program finds a fault if there is one.
 TEST(Vectors, ThatAreWrongFail)
 {
     EXPECT_EQ(check(Case(R"({"dialect": "qwen3", "chunks": ["a"], "content": "b"})")), "content, whole");

@@ -1,5 +1,5 @@
-// Code that `scripts/differential` appends to an older revision whose options were public fields, so that `src/side.rs` can
-// make the same calls of both libraries.
+// `scripts/differential` appends this code to an older revision in which options are public fields, so that `src/side.rs` can make
+// the same calls of both libraries.
 
 impl Options {
     pub fn new() -> Options {

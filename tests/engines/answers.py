@@ -1,4 +1,5 @@
-"""Answers as a model of a dialect writes them, by `libaside.join`: their text, and the parts that an engine's parser is to find in it."""
+"""Answers as a model of a dialect writes them, by `libaside.join`: their text, and the parts that an engine's parser must find in
+it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 
 import libaside
 
-# Lengths of the pieces of an answer, in characters; the last is the whole answer.
+# The lengths of the pieces into which an answer is cut, in characters. The last one is the whole answer.
 SIZES = (1, 3, 7, 10**6)
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
@@ -18,7 +19,7 @@ TWO = [*ONE, {"name": "search", "arguments": {"city": "a < b"}}]
 
 
 class Said(NamedTuple):
-    """The parts of an answer, without the blanks at their ends."""
+    """The parts of an answer, without blanks at their ends."""
 
     reasoning: str
     content: str
@@ -28,7 +29,7 @@ class Said(NamedTuple):
 class Answer(NamedTuple):
     dialect: str
     is_thinking: bool
-    """Whether the reasoning is open where the text begins."""
+    """Whether the text begins inside the reasoning."""
     wanted: Said
     text: str
 
@@ -37,7 +38,7 @@ class Answer(NamedTuple):
 
 
 def value(text: str) -> Any:
-    """Return arguments as a value; those that are not JSON as they are."""
+    """Return arguments as a value, or unchanged if they are not JSON."""
     try:
         return json.loads(text or "{}")
     except ValueError:
@@ -62,7 +63,7 @@ def written(dialects: Iterable[str]) -> Iterator[Answer]:
                             continue
                         try:
                             text = libaside.join(thinking, content, dialect=dialect, start=start, calls=calls or None)
-                        except (ValueError, libaside.AsideError):  # The dialect has no form for it.
+                        except (ValueError, libaside.AsideError):  # The dialect cannot write this answer.
                             continue
                         wanted = Said(thinking, content, [(call["name"], call["arguments"]) for call in calls])
                         yield Answer(name, start == "thinking", wanted, text)

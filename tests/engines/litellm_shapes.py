@@ -1,7 +1,7 @@
-"""The shapes in which an answer leaves LiteLLM's proxy, with `libaside.litellm` as its callback: two routes, whole and streamed, with and
-without a call. Prints how many are right, and each that is not.
+"""Tests the forms in which LiteLLM's proxy sends an answer, with `libaside.litellm` as its callback: two routes, whole and
+streamed, with and without a call. Prints how many are right, and each wrong one.
 
-A server that is scripted here writes thinking and calls as text; the clients are the packages `openai` and `anthropic`.
+A server in this script writes thinking and calls as text. The clients are the packages `openai` and `anthropic`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import anthropic
 import openai
 
-# The model's text, in the parts of a stream, and a client's view of it: thinking, content, calls.
+# The model's text, in the pieces of a stream, and what a client must receive: thinking, content, calls.
 ANSWERS: dict[str, tuple[list[str], tuple[str, str, list[Any]]]] = {
     "plain": (["<thi", "nk>\nTwo ", "steps.\n</th", "ink>\n\nIt is", " 42."], ("Two steps.", "It is 42.", [])),
     "call": (
@@ -37,7 +37,7 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 
 
 class Server(BaseHTTPRequestHandler):
-    """Answers as the last message asks for."""
+    """Sends the answer that the request's last message names."""
 
     def log_message(self, *args: object) -> None:
         pass
@@ -157,7 +157,7 @@ def main() -> None:
     port, key = free_port(), f"sk-{secrets.token_hex(16)}"
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "config.yaml"
-        # JSON is YAML too.
+        # Every JSON text is also YAML.
         config.write_text(json.dumps({"model_list": models, "litellm_settings": settings}))
         environment = {
             **os.environ,

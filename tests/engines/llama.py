@@ -1,5 +1,5 @@
-"""Prepares llama.cpp's tests/test-chat so that a failed case does not end the run, and compares a run with its own parser with a run
-with aside.
+"""Prepares llama.cpp's tests/test-chat so that a failed case does not end the run. Compares a run with llama.cpp's own parser and a
+run with aside.
 
     llama.py prepare SOURCE     changes SOURCE/tests/test-chat.cpp
     llama.py compare OUT        reads OUT/llama-own.txt and OUT/llama-aside.txt, prints own/aside/of, writes OUT/llama-lost.txt
@@ -37,7 +37,7 @@ def prepare(source):
 
 
 def cases(path):
-    """Returns the outcome and the text of each case, by its number and template."""
+    """Returns the outcome and the text of each case, by number and template."""
     found = {}
     for line in path.read_text(errors="replace").splitlines():
         if line.startswith("CASE "):

@@ -1,7 +1,7 @@
-// Times what parsing costs a server for each token of an answer: llama.cpp's own parser, the parser of hosts/llama.cpp in its place,
-// and aside's scanner without llama.cpp's interface, which wants the whole message at each token. Processor time. Prints a line for
-// each length: "llama", tokens, how many of them were timed, and microseconds a token of the three, each the shortest of five rounds.
-// Usage: parse-cost TEMPLATE
+// Measures the processor time of parsing for each token of an answer: with llama.cpp's own parser, with the parser of
+// hosts/llama.cpp in its place, and with aside's scanner alone, without llama.cpp's interface, which needs the whole message at
+// each token. Prints a line for each length: "llama", the tokens, how many of them were timed, and the microseconds for a token of
+// each parser, the shortest of five rounds. Usage: parse-cost TEMPLATE
 
 #include "chat.h"
 #include "log.h"
@@ -29,7 +29,7 @@ static int32_t append(void *user, const aside_event *event, const char *bytes)
 
 static double since(clock_t start, size_t count) { return double(clock() - start) / CLOCKS_PER_SEC * 1e6 / count; }
 
-// Parses as the server does: the whole text so far at each token, and the difference from the message before.
+// Parses as the server does: at each token the whole text so far, and then the difference from the message before.
 static double parse(const common_chat_templates *templates, const std::string &text, size_t step, common_chat_msg &last)
 {
     common_chat_templates_inputs inputs;
@@ -73,9 +73,10 @@ int main(int, char **arguments)
         while (text.size() < tokens * TOKEN)
             text += "The answer. ";
         text.resize(tokens * TOKEN - 1);
-        text += "."; // the parsers trim blanks at the end in different ways
+        text += "."; // parsers trim blanks at the end differently
 
-        // All tokens would take llama.cpp's parser a minute at the last length; what is timed is spread over the answer.
+        // At the last length, timing all tokens would take llama.cpp's parser a minute, so only some tokens are timed, spread over
+        // the answer.
         const size_t step = tokens <= 4000 ? 1 : tokens / 400;
         common_chat_msg own, ours;
         double theirs = INFINITY, patched = INFINITY, alone = INFINITY;

@@ -1,4 +1,5 @@
-"""The microseconds that an engine's parser takes for a token of a stream, its own and libaside's in its place, in turns in one run."""
+"""Measures the microseconds for a token of a stream with an engine's own parser and with libaside's in its place, alternately in
+one run."""
 
 from __future__ import annotations
 
@@ -11,14 +12,15 @@ RUNS = 5
 
 
 def tokens(count: int) -> list[str]:
-    """Return an answer of about so many tokens of four characters: thinking, and then a few of content."""
+    """Return an answer of about this many tokens of four characters: thinking, and then a few tokens of content."""
     thinking = (WORDS * (count * 4 // len(WORDS) + 1))[: count * 4 - 400]
     text = "<think>\n" + thinking + "\n</think>\n\n" + "The answer is 42. " * 22
     return [text[at : at + 4] for at in range(0, len(text), 4)]
 
 
 def print_micros(engine: str, own: Callable[[], Callable[[str], Any]], ours: Callable[[], Callable[[str], Any]]) -> None:
-    """Print the least of several runs for each. Both functions begin an answer, and return what is called for each token."""
+    """Print the shortest time of several runs for each parser. Both functions begin an answer, and return the function that is
+    called for each token."""
     for count in (4_000, 64_000):
         parts = tokens(count)
         least = [float("inf"), float("inf")]

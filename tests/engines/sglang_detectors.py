@@ -1,16 +1,17 @@
-"""SGLang's reasoning and function-call parsers, first with SGLang's own detectors and then with those of `libaside.sglang`, over texts
-that a model of each family writes. Prints how many texts each reads right, and the microseconds for a token.
+"""Runs SGLang's reasoning and function-call parsers on texts of each family of models, first with SGLang's own detectors and then
+with those of `libaside.sglang`. Prints how many texts each parser reads right, and the microseconds for a token.
 
     sglang_detectors.py OUT
 
-A text is right if reasoning, content and calls are those of which it was written, whole and cut into pieces of several sizes. SGLang's
-package has no tests, so texts are written by `libaside.join`; the cases of SGLang's own tests, where they are in `../shared`, count apart.
-What libaside loses goes to OUT/lost-sglang.txt.
+A text is read right if reasoning, content and calls are those from which it was written, whole and cut into pieces of several
+sizes. `libaside.join` writes the texts, because SGLang's package has no tests. The cases of SGLang's own tests are counted
+separately, if they are in `../shared`. Texts that only libaside reads wrong are written to OUT/lost-sglang.txt.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ PEERS = ROOT / ".." / "shared" / "cases" / "calls-2" / "peers.jsonl"
 
 
 def read(text: str, size: int, parsers: tuple[str | None, str | None], tools: list[Any], starts: bool | None) -> Said:
-    """Read an answer as SGLang's server does: the calls out of the normal text of the reasoning parser."""
+    """Read an answer as SGLang's server does: the reasoning parser first, and the calls from the text that it leaves."""
     offered = [Tool(type="function", function=Function(**tool)) for tool in tools]
     reasoning = parsers[0] and ReasoningParser(parsers[0], force_reasoning=starts, tool_call_parser_active=bool(parsers[1]))
     calls = parsers[1] and FunctionCallParser(offered, parsers[1])
@@ -70,12 +71,13 @@ def read(text: str, size: int, parsers: tuple[str | None, str | None], tools: li
 def is_right(text: str, parsers: tuple[str | None, str | None], tools: list[Any], wanted: Said, starts: bool | None) -> bool:
     try:
         return all(read(text, size, parsers, tools, starts) == wanted for size in SIZES)
-    except Exception:  # A parser that fails has lost the text.
+    except Exception:  # If a parser fails, the text counts as read wrong.
         return False
 
 
 def is_taken(answer: Answer) -> bool:
-    """Return whether SGLang has parsers of its own for an answer, and one can be made for its start: some always think."""
+    """Return whether SGLang has its own parsers for an answer, and a reasoning parser for its start: some always begin inside the
+    thinking."""
     reasoning, calls = entry._FAMILIES[answer.dialect]
     thinks = answer.is_thinking or bool(answer.wanted.reasoning)
     if thinks and not reasoning or answer.wanted.calls and not calls:
@@ -100,6 +102,8 @@ def main() -> None:
             lost.append(f"{one}\n")
     print(f"sglang answers: own {right[0]}, aside {right[1]}, of {len(answers)}")
     if PEERS.exists():
+        # As SGLang's own detectors do.
+        os.environ["ASIDE_SGLANG_UNKNOWN_TOOL"] = "drop"
         cases = [case for line in PEERS.read_text().splitlines() if (case := json.loads(line))["suite"] == "sglang"]
         counted = 0
         passed = 0

@@ -1,4 +1,5 @@
-"""Counts for how many of llama.cpp's chat templates a dialect is found, rendered and read. Fails below the floors.
+"""Counts the chat templates of llama.cpp for which a dialect is found, by rendering and by reading them. Fails if a count is below
+its minimum.
 
     templates.py FOLDER
 """

@@ -1,9 +1,10 @@
-"""The `Parser` of `libaside.vllm`, through vLLM's own `ParserManager` with the patch of hosts/vllm, and the registered pair without it.
-Prints how many streams of answers have the parts of which they were written, and the microseconds for a token.
+"""Tests the `Parser` of `libaside.vllm` with vLLM's own `ParserManager` and the patch of hosts/vllm, and the pair of registered
+parsers without the patch. Prints how many streamed answers have the parts from which they were written, and the microseconds for a
+token.
 
     vllm_parser.py SOURCE OUT
 
-SOURCE is vLLM's source. What is lost goes to OUT/lost-vllm-parser.txt.
+SOURCE is vLLM's source. Answers that are read wrong are written to OUT/lost-vllm-parser.txt.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ PATCH = HERE.parents[1] / "hosts" / "vllm" / "parser_manager.patch"
 
 
 def patched_manager() -> Any:
-    """Return vLLM's manager of parsers with the patch."""
+    """Return vLLM's parser manager with the patch."""
     made = OUT / "parser_manager.py"
     subprocess.run(["patch", "--quiet", f"--output={made}", "vllm/parser/parser_manager.py", PATCH], cwd=SOURCE, check=True)
     spec = importlib.util.spec_from_file_location("patched_parser_manager", made)
@@ -78,12 +79,12 @@ def is_right(parser: Any, answer: Answer) -> bool:
         return whole(make(parser, answer), answer.text) == answer.wanted and all(
             streamed(make(parser, answer), answer.text, size) == answer.wanted for size in SIZES
         )
-    except Exception:  # A parser that fails has lost the text.
+    except Exception:  # If a parser fails, the text counts as read wrong.
         return False
 
 
 def again(answers: list[Answer]) -> list[Answer]:
-    """Return answers in which the model thinks once more after content and a call."""
+    """Return answers in which the model thinks again after content or a call."""
     call = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Zürich", "days": 3}}\n</tool_call>'
     calls = [(ONE[0]["name"], ONE[0]["arguments"])]
     return [

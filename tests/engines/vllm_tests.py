@@ -1,12 +1,14 @@
-"""vLLM's own tests of its parsers, first with vLLM's and then with those of `libaside.vllm` in their place. Prints one line for each
-kind of parser: how many tests count, and how many of them pass.
+"""Runs vLLM's own tests of its parsers, first with vLLM's parsers and then with those of `libaside.vllm` in their place. Prints a
+line for each kind of parser: how many tests count, and how many of them pass.
 
     vllm_tests.py SOURCE OUT
 
-SOURCE is vLLM's source. What a test says goes to OUT/lost-KIND.txt if libaside loses it. Counted are the tests that vLLM's own parsers
-pass and that are not in `vllm-uncounted.txt`: these look inside the class of a family, or ask no parser.
+SOURCE is vLLM's source. The messages of tests that libaside fails are written to OUT/lost-KIND.txt. `vllm-lost.txt` has the reason for
+each of them; differences from that list are printed. The tests that vLLM's own parsers pass are counted, except those in
+`vllm-uncounted.txt`, which test internals of a parser's class, or no parser.
 
-Models are not loaded, so the tokenizers of the hub are one that is made here: bytes, some merges, and the markers of all families.
+Models are not downloaded. One tokenizer made here replaces those of the hub: it has bytes, some merges, and the markers of all
+families.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 SOURCE, OUT = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 DIALECTS = tomllib.loads((HERE / "vllm-dialects.toml").read_text())
 FOLDERS = {"reasoning": "tests/reasoning", "tool": "tests/tool_parsers"}
-# They test no parser.
+# These files do not test parsers.
 LEFT_OUT = ("tests/tool_parsers/test_utils.py", "tests/tool_parsers/test_structural_tag_registry.py")
 
 sys.path.insert(0, str(SOURCE))
@@ -37,10 +39,10 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 
 
 class Local(transformers.PreTrainedTokenizerFast):
-    """In place of a tokenizer of the hub."""
+    """Replaces a tokenizer of the hub."""
 
     def decode(self, token_ids: Any, *args: Any, **kwargs: Any) -> Any:
-        # Some tests give tokens where ids belong.
+        # Some tests pass tokens instead of ids.
         if isinstance(token_ids, (list, tuple)) and token_ids and isinstance(token_ids[0], str):
             token_ids = self.convert_tokens_to_ids(list(token_ids))
         return super().decode(token_ids, *args, **kwargs)
@@ -55,13 +57,13 @@ def tokenizer() -> Local:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     made.train_from_iterator([text] * 3, trainers.BpeTrainer(vocab_size=700, initial_alphabet=alphabet, show_progress=False))
     made.add_special_tokens([AddedToken("<|endoftext|>", special=True)])
-    # Not special, so that they are decoded.
+    # The markers are not special, so that they are decoded.
     made.add_tokens([AddedToken(word, normalized=False) for word in (HERE / "special-tokens.txt").read_text().split()])
     return Local(tokenizer_object=made, eos_token="<|im_end|>", clean_up_tokenization_spaces=False)
 
 
 def prepare() -> None:
-    """Make what both sides share: the tokenizer, and calls that are equal if their arguments are, as JSON."""
+    """Prepare both runs: put in the tokenizer, and make calls equal if their arguments are the same JSON value."""
     transformers.AutoTokenizer.from_pretrained = classmethod(lambda cls, *args, **kwargs: tokenizer())
     for module in ("vllm.tokenizers", "vllm.tokenizers.registry"):
         found = importlib.import_module(module)
@@ -83,7 +85,7 @@ def prepare() -> None:
 
 
 def put_in(kind: str) -> dict[type, type]:
-    """Put libaside's parsers into vLLM's manager. Return which class each of them stands for."""
+    """Register libaside's parsers in vLLM's manager. Return the replacement of each class."""
     aside = importlib.import_module("libaside.vllm")
     if kind == "reasoning":
         manager, make = importlib.import_module("vllm.reasoning").ReasoningParserManager, aside.reasoning_parser
@@ -95,14 +97,15 @@ def put_in(kind: str) -> dict[type, type]:
     for name, (module, class_name) in list(manager.lazy_parsers.items()):
         if name in DIALECTS[kind]:
             own = getattr(importlib.import_module(module), class_name)
-            # Node ids have the name.
-            stand_ins.setdefault(own, type(class_name, (make(DIALECTS[kind][name]),), {}))
+            # The ids of the tests contain the class name.
+            policies = DIALECTS["policies"].get(name, {}) if kind == "tool" else {}
+            stand_ins.setdefault(own, type(class_name, (make(DIALECTS[kind][name], **policies),), {}))
             store[name] = stand_ins[own]
     return stand_ins
 
 
 class Results:
-    """Collects what became of each test, and renames the parsers where the tests' modules have imported them."""
+    """Collects the result of each test, and replaces the parsers that test modules have imported by name."""
 
     def __init__(self, stand_ins: dict[type, type]) -> None:
         self.stand_ins = stand_ins
@@ -129,13 +132,13 @@ class Results:
 
 
 def decode(self: Any, ids: Any, **kwargs: Any) -> str:
-    """Decode for a tokenizer of a test that cannot."""
+    """Decode ids for a tokenizer of vLLM's tests that has no method `decode`."""
     names = {number: token for token, number in self.get_vocab().items()}
     return "".join(names.get(number, chr(number) if isinstance(number, int) and number < 128 else "") for number in ids)
 
 
 def run(kind: str, is_ours: bool) -> Path:
-    """Run the tests of a kind in a process of their own: vLLM is imported once. Return where the results are."""
+    """Run the tests of a kind in a separate process, because vLLM can be imported only once. Return the path of the results."""
     out = OUT / f"{'aside' if is_ours else 'own'}-{kind}.json"
     out.unlink(missing_ok=True)
     child = os.fork()
@@ -161,6 +164,9 @@ def main() -> None:
         own, ours = (json.loads(run(kind, is_ours).read_text()) for is_ours in (False, True))
         counted = set(own["passed"]) - uncounted
         lost = sorted(counted - set(ours["passed"]))
+        known = {line.split("\t")[1] for line in (HERE / "vllm-lost.txt").read_text().splitlines()}
+        for test in sorted(set(lost) ^ {test for test in known if test.startswith(FOLDERS[kind])}):
+            print(f"vllm {kind}: {'no reason for' if test in lost else 'passes now:'} {test}")
         lines = [f"{test}\t{ours['lost'].get(test, 'not run')}\n" for test in lost]
         (OUT / f"lost-{kind}.txt").write_text("".join(lines))
         print(f"vllm {kind}: own {len(counted)}, aside {len(counted) - len(lost)}, of {len(counted)}")

@@ -1,5 +1,5 @@
-//! Writes C: the headers, whose templates `src/ffi/*.h.in` have the order of the declarations; the same declarations without
-//! comments, for programs that read C and have no preprocessor; and the test of numbers and layouts.
+//! Writes the C files: the headers, with the declarations in the order of their templates `src/ffi/*.h.in`; plain headers without
+//! comments, for programs that read C without a preprocessor; and the test of numbers and layouts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use crate::description::{Description, Doc, Enumeration, Enumerator, Form, Signat
 use crate::words::wrap;
 use crate::{root, version_symbol};
 
-/// The headers; the first one is included by the others.
+/// The headers. The others include the first one.
 pub const HEADERS: [&str; 3] = ["aside.h", "aside_compress.h", "aside_unstable.h"];
 
 /// The longest line.
@@ -18,13 +18,13 @@ pub fn template(name: &str) -> String {
     fs::read_to_string(root().join("src/ffi").join(format!("{name}.in"))).unwrap()
 }
 
-/// Returns the name of the declaration that replaces a template's line.
+/// Returns the name between the `@` of a template's line, which a declaration replaces.
 pub fn placed(line: &str) -> Option<&str> {
     line.trim().strip_prefix('@')?.strip_suffix('@').filter(|name| !name.contains('@'))
 }
 
-/// Writes the headers: in a template, each `@name@` becomes that declaration, and lines that begin with `@@ ` become a
-/// heading. An enumeration that no template has a place for goes before the first declaration that needs it.
+/// Writes the headers: in a template, each `@name@` becomes the declaration of that name, and a line that begins with `@@ ` becomes
+/// a heading. An enumeration without a place in a template is written before the first declaration that needs it.
 pub fn headers(description: &Description) -> [String; 3] {
     let templates = HEADERS.map(template);
     let declarations = declarations(description);
@@ -69,7 +69,7 @@ fn fill(template: &str, declarations: &BTreeMap<String, String>, due: &mut Vec<&
     out
 }
 
-/// Returns each declaration with its comment, by the name that it declares.
+/// Returns the declarations with their comments, by name.
 fn declarations(description: &Description) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut add = |name: &str, doc: &[String], text: String| {
@@ -173,7 +173,7 @@ pub fn name_of(description: &Description, what: &Type) -> String {
     }
 }
 
-/// Declares a name: `const char *name`.
+/// Returns a type with a name, such as `const char *name`.
 fn declare(description: &Description, what: &Type, name: &str, is_const: bool) -> String {
     let constant = if is_const { "const " } else { "" };
     match what {
@@ -183,7 +183,7 @@ fn declare(description: &Description, what: &Type, name: &str, is_const: bool) -
     }
 }
 
-/// Takes out comments, preprocessor lines and parts for C++. The rest is the declarations, as cffi and LuaJIT read them.
+/// Removes comments, preprocessor lines and parts for C++. The rest is the declarations, which cffi and LuaJIT can read.
 pub fn plain(header: &str) -> String {
     let mut out = String::new();
     let mut inside = false;
@@ -228,7 +228,7 @@ fn blocks(header: &str) -> Vec<String> {
     blocks
 }
 
-/// Returns the test that C sees these numbers and layouts.
+/// Returns the C test of numbers and layouts.
 pub fn layout(description: &Description) -> String {
     let mut numbers = String::new();
     let enumerators = description.enumerations.iter().flat_map(|enumeration| &enumeration.enumerators);
@@ -287,7 +287,7 @@ pub fn functions(header: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns whether every declaration has a comment; returns those that have none.
+/// Returns the declarations that have no comment.
 pub fn undocumented(description: &Description) -> Vec<String> {
     let enumerations = description.enumerations.iter();
     let about = enumerations.clone().map(|one| (&one.name, one.about.is_empty()));

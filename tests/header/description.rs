@@ -1,5 +1,5 @@
-//! Reads the sources in `src/ffi` into data: enumerations, structs with their layout, functions. Every generated file is
-//! written from this, so that a declaration is made in one place.
+//! Reads the sources in `src/ffi` into data: enumerations, structs with their layout, functions. Every generated file is written
+//! from this data, so that each declaration has only one source.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,6 +10,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, FnArg, GenericArgument, Ident, Item, Lit, Pat, PathArguments, ReturnType, Token, braced};
 
 use crate::root;
+use crate::words::camel;
 
 /// The C interface.
 #[derive(Default)]
@@ -17,7 +18,7 @@ pub struct Description {
     pub enumerations: Vec<Enumeration>,
     /// Numbers that belong to no enumeration.
     pub numbers: Vec<Enumerator>,
-    /// Structs whose content the library keeps for itself.
+    /// The opaque structs.
     pub opaque: Vec<Named>,
     pub structs: Vec<Struct>,
     pub callbacks: Vec<Callback>,
@@ -37,13 +38,13 @@ pub struct Enumeration {
     pub name: String,
     /// The description of the type, as a sentence without a verb.
     pub about: String,
-    /// The description of its values; empty if there is nothing to say.
+    /// The description of its values, which may be empty.
     pub values: Doc,
     pub form: Form,
-    /// The corresponding type of Rust, as it is written there.
+    /// The corresponding type of Rust, as source text.
     pub rust: String,
     pub enumerators: Vec<Enumerator>,
-    /// Whether it is about tool results.
+    /// Whether it belongs to the functions for tool results.
     pub is_of_compress: bool,
 }
 
@@ -59,7 +60,7 @@ pub struct Enumerator {
     pub name: String,
     pub doc: Doc,
     pub value: i64,
-    /// Its value in Rust; empty if that is the number.
+    /// Its value in Rust, or empty if it is the number.
     pub rust: String,
 }
 
@@ -67,7 +68,7 @@ pub struct Struct {
     pub name: String,
     pub doc: Doc,
     pub fields: Vec<Field>,
-    /// On a machine of 64 bits.
+    /// The size on a machine of 64 bits.
     pub size: usize,
 }
 
@@ -111,11 +112,22 @@ pub enum Type {
         to: Box<Type>,
     },
     Array(Box<Type>, usize),
-    /// A type that the headers declare.
+    /// A type with a name that the headers declare.
     Named(String),
 }
 
 impl Enumeration {
+    /// Returns the name as a type of a language; `initials` are words that are all capitals.
+    pub fn type_name(&self, initials: &[&str]) -> String {
+        camel(self.name.trim_start_matches("aside_"), initials)
+    }
+
+    /// Returns the names of all enumerators, each in backticks.
+    pub fn quoted(&self) -> String {
+        let names: Vec<_> = self.enumerators.iter().map(|one| format!("`{}`", one.name)).collect();
+        names.join(", ")
+    }
+
     /// Returns the part of an enumerator's name that it shares with the others.
     pub fn prefix(&self) -> String {
         let name = self.name.to_ascii_uppercase();
@@ -219,7 +231,7 @@ impl Description {
         }
     }
 
-    /// Returns the size and the alignment of a type; None for a struct that is not among the known ones.
+    /// Returns the size and the alignment of a type, or None for a struct that is not in `known`.
     fn measure(&self, what: &Type, known: &BTreeMap<String, (usize, usize)>) -> Option<(usize, usize)> {
         Some(match what {
             Type::Void | Type::Char => panic!("a field has no such type"),
@@ -251,7 +263,13 @@ impl Description {
         })
     }
 
-    /// Returns the name of a function without that of the object that it is called with.
+    /// Returns the name of a function that a comment mentions with its parentheses, without the name of its object.
+    pub fn mentioned<'a>(&self, word: &'a str) -> Option<&'a str> {
+        let function = word.strip_suffix("()").filter(|word| word.starts_with("aside_"))?;
+        Some(self.method(function))
+    }
+
+    /// Returns the name of a function without the prefix of its object: `feed` for `aside_scanner_feed`.
     pub fn method<'a>(&self, function: &'a str) -> &'a str {
         let objects = self.opaque.iter().filter_map(|object| function.strip_prefix(&object.name)?.strip_prefix('_'));
         objects.min_by_key(|rest| rest.len()).unwrap_or(function.strip_prefix("aside_").unwrap_or(function))
@@ -385,7 +403,7 @@ impl Parse for Enumeration {
             _ => Form::Values,
         };
         if word == "bits" || word == "number" {
-            // `of` follows, and then the type.
+            // `of` and the type follow.
             input.parse::<Ident>()?;
             input.parse::<Ident>()?;
         }

@@ -1,16 +1,118 @@
-//! Writes the numbers of the Go module: a type for each enumeration, its constants, and their names as text.
+//! Writes the numbers of the Go module: a type for each enumeration, its constants, and their names as text; and its options,
+//! with what hands them to C and to the WebAssembly.
 
 use crate::description::{Description, Enumeration, Form};
+use crate::options::{Choice, Kind, Options, Words};
 use crate::words::{camel, translated, uncapitalized, wrap};
 
 /// Words that Go writes in capitals.
 const INITIALS: &[&str] = &["ID", "JSON"];
 
-/// The longest line of a comment, without its indentation.
+/// The maximum length of a comment's line, without its indentation.
 const WIDTH: usize = 118;
 
+const WORDS: Words = Words { on: "If true, ", off: "If false, ", zero: "0: ", not_set: "Not set: " };
+
+const HEAD: &str = "// Code generated from src/ffi by tests/header. DO NOT EDIT.\n\npackage aside\n";
+
+/// Returns the structs of options, for both modules.
+pub fn options(description: &Description, structs: &[Options<'_>]) -> String {
+    structs.iter().fold(HEAD.to_owned(), |out, options| out + &options_of(description, options))
+}
+
+fn options_of(description: &Description, options: &Options<'_>) -> String {
+    let name = type_name(options);
+    let article = if options.object.starts_with('a') { "an" } else { "a" };
+    let about = format!("{name} are the options of {article} {}. The zero value has the defaults.", options.object);
+    let mut out = format!("\n{}type {name} struct {{\n", comment(&about, ""));
+    for option in &options.options {
+        let what = match option.kind {
+            Kind::Flag => "bool".to_owned(),
+            Kind::Number => "uint64".to_owned(),
+            Kind::Value(enumeration) | Kind::Bits(enumeration) => type_of(enumeration),
+            Kind::Text => "string".to_owned(),
+            Kind::Tools => "[]byte".to_owned(),
+        };
+        let text = said_of(description, options, &option.text(&WORDS));
+        out += &format!("{}\t{} {what}\n", comment(&text, "\t"), camel(option.name, INITIALS));
+    }
+    out + "}\n"
+}
+
+/// Returns the functions that make the options of C.
+pub fn options_for_c(structs: &[Options<'_>]) -> String {
+    let head = format!("{HEAD}\n// #include \"bridge.h\"\nimport \"C\"\n\nimport \"runtime\"\n");
+    structs.iter().fold(head, |out, options| out + &of_c(options))
+}
+
+fn of_c(options: &Options<'_>) -> String {
+    let (name, object) = (type_name(options), options.object);
+    let assign = |option: &Choice<'_>| {
+        let field = camel(option.name, INITIALS);
+        let to = format!("{}.{}", if option.is_inner { "inner" } else { "c" }, option.name);
+        match option.kind {
+            Kind::Flag => format!("\t{to} = flag(o.{field})\n"),
+            Kind::Number => format!("\t{to} = C.uint64_t(o.{field})\n"),
+            Kind::Value(_) | Kind::Bits(_) => format!("\t{to} = C.uint32_t(o.{field})\n"),
+            Kind::Text => format!("\tif o.{field} != \"\" {{\n\t\t{to} = pinned(pin, o.{field})\n\t}}\n"),
+            Kind::Tools => format!("\t{to} = pinnedTools(pin, o.{field})\n"),
+        }
+    };
+    let mut assigned: String = options.part(false).map(assign).collect();
+    if let Some((field, inner)) = options.inner {
+        assigned += &format!(
+            "\tinner := &C.aside_{inner}_options{{size: C.sizeof_aside_{inner}_options}}\n\tpin.Pin(inner)\n\tc.{field} = inner\n"
+        );
+        assigned.extend(options.part(true).map(assign));
+    }
+    format!(
+        "
+// c returns the options for C. They point to texts that pin keeps in their place.
+func (o *{name}) c(pin *runtime.Pinner) C.aside_{object}_options {{
+\tc := C.aside_{object}_options{{size: C.sizeof_aside_{object}_options}}
+{assigned}\treturn c
+}}
+"
+    )
+}
+
+/// Returns the functions that make the options of the WebAssembly: names and values as texts.
+pub fn options_as_texts(structs: &[Options<'_>]) -> String {
+    structs.iter().fold(format!("{HEAD}\nimport \"strconv\"\n"), |out, options| out + &as_texts(options))
+}
+
+fn as_texts(options: &Options<'_>) -> String {
+    let add = |(name, kind): (&str, &Kind<'_>)| {
+        let (key, field) = (uncapitalized(&camel(name, &[])), camel(name, INITIALS));
+        match kind {
+            // There, tools without `calls` ask for calls.
+            Kind::Flag if name == "calls" => format!("\ttexts.add({key:?}, strconv.FormatBool(o.{field}))\n"),
+            Kind::Flag => format!("\ttexts.flag({key:?}, o.{field})\n"),
+            Kind::Number => format!("\ttexts.number({key:?}, o.{field})\n"),
+            Kind::Value(_) | Kind::Bits(_) => format!("\tword(&texts, {key:?}, o.{field})\n"),
+            Kind::Text => format!("\ttexts.text({key:?}, o.{field})\n"),
+            Kind::Tools => format!("\tif err := texts.tools(o.{field}); err != nil {{\n\t\treturn nil, err\n\t}}\n"),
+        }
+    };
+    let added: String = options.options.iter().map(|option| add((option.name, &option.kind))).collect();
+    format!(
+        "
+// texts returns the names and values of the options that are set.
+func (o *{}) texts() (options, error) {{
+\tvar texts options
+{added}\treturn texts, nil
+}}
+",
+        type_name(options)
+    )
+}
+
+fn type_name(options: &Options<'_>) -> String {
+    format!("{}Options", camel(options.object, INITIALS))
+}
+
 pub fn constants(description: &Description) -> String {
-    let mut out = "// Code generated from src/ffi by tests/header. DO NOT EDIT.\n\npackage aside\n".to_owned();
+    let mut out = HEAD.to_owned();
     let statuses = description.enumerations.iter().filter(|one| one.form == Form::Status);
     let errors: Vec<_> = statuses.flat_map(Enumeration::short).filter(|(_, status)| status.value < 0).collect();
     let name = |short: &str| format!("e{}", &camel(short, &[])[1..]);
@@ -60,7 +162,7 @@ pub fn constants(description: &Description) -> String {
 }
 
 fn type_of(enumeration: &Enumeration) -> String {
-    camel(enumeration.name.trim_start_matches("aside_"), INITIALS)
+    enumeration.type_name(INITIALS)
 }
 
 fn constant(enumeration: &Enumeration, short: &str) -> String {
@@ -72,7 +174,7 @@ fn constant(enumeration: &Enumeration, short: &str) -> String {
     kind + &camel(short, INITIALS)
 }
 
-/// Returns a comment in the words of Go, which has no backticks.
+/// Returns a comment with the names of Go, and without backticks.
 fn said(description: &Description, text: &str) -> String {
     translated(text, |word| {
         if let Some((enumeration, short)) = description.enumerator(word) {
@@ -81,9 +183,17 @@ fn said(description: &Description, text: &str) -> String {
         if let Some(option) = word.strip_prefix("options.") {
             return Some(format!("options.{}", camel(option, INITIALS)));
         }
-        let function = word.strip_suffix("()").filter(|word| word.starts_with("aside_"));
-        Some(function.map_or(word.to_owned(), |function| camel(description.method(function), INITIALS)))
+        if let Some(field) = word.strip_prefix("is_") {
+            return Some(camel(field, INITIALS));
+        }
+        Some(description.mentioned(word).map_or(word.to_owned(), |method| camel(method, INITIALS)))
     })
+}
+
+/// Returns the comment of an option, which may name others.
+fn said_of(description: &Description, options: &Options<'_>, text: &str) -> String {
+    let named = translated(text, |word| options.has(word).then(|| camel(word, INITIALS)));
+    said(description, &named)
 }
 
 fn comment(text: &str, indent: &str) -> String {

@@ -1,1 +1,1 @@
-//! Empty: the crate is its test, `header.rs`.
+//! Empty, because the crate consists of its test `header.rs`.

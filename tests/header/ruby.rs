@@ -1,25 +1,30 @@
 //! Writes the Ruby gem's data about the C interface: numbers, structs for `String#pack` and `String#unpack`, functions for
-//! FFI; and the symbols of its signatures.
+//! FFI; the symbols of its signatures; and its options, with their comments and types.
 
 use std::collections::BTreeSet;
 
 use crate::description::{Description, Enumeration, Form, Function, Signature, Struct, Type};
+use crate::options::{Kind, Options, Words};
+use crate::words::{translated, wrap};
 
-/// Enumerations that the library reports, which Ruby looks up by number. The others are looked up by symbol.
-const REPORTED: &[&str] = &["aside_kind", "aside_channel", "aside_cause", "aside_change"];
+/// Enumerations that the library returns, which Ruby looks up by number. The others are looked up by symbol.
+const REPORTED: &[&str] = &["aside_kind", "aside_part_kind", "aside_channel", "aside_cause", "aside_change"];
 
-/// How the fields of a part of a struct are unpacked.
+/// The bytes from which the fields of a part of a struct are unpacked.
 enum Place {
-    /// Those of each element of an array, from the element's first byte to its last.
+    /// Each element of an array, from the element's first byte to its last.
     Element,
     /// From the struct's first byte.
     Start,
-    /// From the first of the fields, of which the struct's `_AT` has the offset.
+    /// From the first of the fields, whose offset is the constant that ends in `_AT`.
     First,
 }
 
-/// Each unpacked number costs time, so the fields that every text needs are also unpacked without the others: the name of the
-/// constant, the struct, and the fields in their order.
+/// The longest line of a comment.
+const WIDTH: usize = 132;
+
+/// Parts of structs: the name of the constant, the struct, and the fields in order. Each unpacked number costs time, so the fields
+/// of every text event can be unpacked without the others.
 const PARTS: &[(&str, &str, Place, &[&str])] = &[
     ("EVENT_TEXT", "aside_event", Place::Element, &["kind", "channel", "offset", "len"]),
     ("EVENT_RULE_TAG_CALL", "aside_event", Place::First, &["rule", "tag", "call"]),
@@ -31,8 +36,10 @@ const PARTS: &[(&str, &str, Place, &[&str])] = &[
     ("EVENT_ARRAY_ATTRIBUTES", "aside_event_array", Place::Start, &["attributes"]),
 ];
 
+const WORDS: Words = Words { on: "true: ", off: "false: ", zero: "0: ", not_set: "nil: " };
+
 /// Returns the file `layout.rb`.
-pub fn layout(description: &Description) -> String {
+pub fn layout(description: &Description, options: &[Options<'_>]) -> String {
     let mut out = "\
 # frozen_string_literal: true
 
@@ -87,11 +94,12 @@ module Aside
         }
     }
 
+    out += &kinds(options);
     out += "
     # The parameters and the result of each function without a callback.
     FUNCTIONS = {
 ";
-    // Ruby calls none with a callback; and its loader does not need a symbol for the version.
+    // The gem calls no function with a callback, and does not need the symbol of the version.
     let is_called = |one: &&Function| {
         let mut parameters = one.signature.parameters.iter();
         !one.name.starts_with("aside_version_")
@@ -102,6 +110,86 @@ module Aside
     let functions = functions.map(|one| format!("      {}", function(description, one)));
     out += &functions.collect::<Vec<_>>().join(",\n");
     out + "\n    }.freeze\n  end\nend\n"
+}
+
+/// Returns the tables by which the values of options become fields of their struct.
+fn kinds(options: &[Options<'_>]) -> String {
+    let kind = |kind: &Kind<'_>| match kind {
+        Kind::Flag => ":flag".to_owned(),
+        Kind::Number => ":count".to_owned(),
+        Kind::Value(enumeration) => constant(&enumeration.name),
+        Kind::Bits(enumeration) => format!("[{}].freeze", constant(&enumeration.name)),
+        Kind::Text | Kind::Tools => ":text".to_owned(),
+    };
+    let table = |options: &Options<'_>| {
+        let name = options.object.to_ascii_uppercase() + "_OPTIONS";
+        let inner = options.inner.iter().map(|(field, _)| format!("{field}: :struct"));
+        let own = options.part(false).map(|option| format!("{}: {}", option.name, kind(&option.kind)));
+        let items = inner.chain(own).chain(options.is_padded.then(|| "reserved: :zero".to_owned())).collect();
+        let of_inner = options.inner.map(|(field, _)| {
+            let items = options.part(true).map(|option| option.name.to_owned()).collect();
+            let name = format!("{name}_{}", field.to_ascii_uppercase());
+            list(&name, &Values { open: "%i[", separator: " ", close: "]", items })
+        });
+        list(&name, &Values { open: "{ ", separator: ", ", close: " }", items }) + &of_inner.unwrap_or_default()
+    };
+    let about = "The options of a struct in their order, each with the kind of its value: the symbols of which it is one, an
+    # Array with the symbols of which it is a set, or one of :flag, :count, :text, :zero and :struct, the bytes of another struct,
+    # whose options are in a list.";
+    format!("\n    # {about}\n{}", options.iter().map(table).collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns the comment about options, for the method that takes them.
+pub fn options(description: &Description, options: &Options<'_>) -> String {
+    let mut out = String::new();
+    for option in &options.options {
+        let symbols = match option.kind {
+            Kind::Value(enumeration) => format!(" One of {}.", enumeration.quoted()),
+            Kind::Bits(enumeration) => format!(" A symbol or an Array of symbols: {}.", enumeration.quoted()),
+            _ => String::new(),
+        };
+        let text = said(description, options, &(option.text(&WORDS) + &symbols));
+        let head = format!("+{}+:: ", option.name);
+        for (index, line) in wrap(&text, WIDTH - 6 - head.len()).iter().enumerate() {
+            let indent = if index == 0 { head.clone() } else { " ".repeat(head.len()) };
+            out += &format!("    # {indent}{line}\n");
+        }
+    }
+    format!("    #++\n{out}    #--\n")
+}
+
+/// Returns the declaration of the method that takes options.
+pub fn options_signature(options: &Options<'_>) -> String {
+    let what = |kind: &Kind<'_>| match kind {
+        Kind::Flag => "boolish".to_owned(),
+        Kind::Number => "Integer?".to_owned(),
+        Kind::Value(enumeration) => enumeration.name.trim_start_matches("aside_").to_owned() + "?",
+        Kind::Bits(enumeration) => {
+            let name = enumeration.name.trim_start_matches("aside_").trim_end_matches('s');
+            format!("({name} | Array[{name}])?")
+        }
+        Kind::Text | Kind::Tools => "text?".to_owned(),
+    };
+    let options = options.options.iter().map(|option| format!("      ?{}: {}", option.name, what(&option.kind)));
+    let options = options.collect::<Vec<_>>().join(",\n");
+    format!("    def initialize: (\n      Dialect | name dialect,\n{options}\n    ) -> void\n")
+}
+
+/// Returns a comment in the words of Ruby.
+fn said(description: &Description, options: &Options<'_>, text: &str) -> String {
+    let is_plain = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    translated(text, |word| {
+        Some(match description.enumerator(word) {
+            Some((_, short)) if short == "default" => "nil".into(),
+            Some((_, short)) => format!("+:{short}+"),
+            None if options.has(word) => format!("+{word}+"),
+            None => match description.mentioned(word) {
+                Some(method) => format!("#{method}"),
+                None if is_plain(word) => format!("+{word}+"),
+                None => format!("<tt>{word}</tt>"),
+            },
+        })
+    })
 }
 
 /// Returns the types of `aside.rbs`.
@@ -125,7 +213,7 @@ pub fn signatures(description: &Description) -> String {
     out
 }
 
-/// An array or a hash as it is written.
+/// The source text of an array or a hash.
 struct Values {
     open: &'static str,
     separator: &'static str,
@@ -140,7 +228,7 @@ fn by_number(enumeration: &Enumeration) -> Values {
         named.map(|(short, _)| short)
     });
     let names: Vec<_> = names.collect();
-    // An array of symbols alone is written as words.
+    // An array that has only symbols is written with `%i[]`.
     match names.iter().cloned().collect::<Option<Vec<_>>>() {
         Some(items) => Values { open: "%i[", separator: " ", close: "]", items },
         None => {
@@ -158,7 +246,7 @@ fn by_symbol(enumeration: &Enumeration) -> Values {
     Values { open: "{ ", separator: ", ", close: " }", items: items.collect() }
 }
 
-/// Returns a number with an underscore after each three digits from the right.
+/// Returns a number with an underscore before every three digits, counted from the right.
 fn number(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut out = String::new();
@@ -171,7 +259,7 @@ fn number(value: i64) -> String {
     if value < 0 { format!("-{out}") } else { out }
 }
 
-/// Defines a frozen list over as many lines as it needs.
+/// Returns the definition of a frozen list, on as many lines as it needs.
 fn list(name: &str, values: &Values) -> String {
     let mut lines = vec![format!("    {name} = {}", values.open)];
     let indent = " ".repeat(lines[0].len());
@@ -217,7 +305,7 @@ fn codes(description: &Description, what: &Type, is_given: bool) -> String {
     }
 }
 
-/// Returns codes in short, such as `L3Q` for `LLLQ`.
+/// Returns repeated codes with a count: `L3Q` for `LLLQ`.
 fn shortened(codes: &str) -> String {
     let mut out = String::new();
     let mut rest = codes;
@@ -246,7 +334,7 @@ fn part(description: &Description, one: &Struct, place: &Place, fields: &[&str])
     for field in fields {
         if field.at > at {
             let gap = field.at - at;
-            // A format for one struct may jump.
+            // The format of a single struct may jump to an offset.
             out += &shortened(&std::mem::take(&mut run));
             out += &if matches!(place, Place::Start) { format!("@{}", field.at) } else { format!("x{gap}") };
         }
@@ -265,8 +353,8 @@ fn width(code: char) -> usize {
     if "lL".contains(code) { 4 } else { 8 }
 }
 
-/// Returns whether Ruby writes such a struct: a function reads it, a struct that the caller passes points to it, or a function
-/// fills it and it points to memory.
+/// Returns whether Ruby writes such a struct: a function reads it, a struct from the caller points to it, or a function fills it
+/// and it points to memory of the caller.
 fn is_given(description: &Description, one: &Struct) -> bool {
     let has_room = one.fields.iter().any(|field| {
         matches!(&field.what, Type::Pointer { is_const: false, to }
@@ -283,16 +371,21 @@ fn is_given(description: &Description, one: &Struct) -> bool {
         })
 }
 
-/// Returns the structs that the library writes: for a function, for a callback, and those that they point to.
+/// Returns the structs that the library fills for a function or a callback, and the structs to which they point.
 fn filled(description: &Description) -> BTreeSet<&str> {
     let takes = |signature: &Signature, name: &str, constant: bool| {
         signature.parameters.iter().any(|(_, what)| what.is_pointer_to(name, constant))
     };
+    let lends = |signature: &Signature, name: &str| {
+        let lent = signature.parameters.iter().filter_map(|(_, what)| what.target());
+        lent.chain([&signature.result]).any(|what| what.is_pointer_to(name, true))
+    };
     let is_first = |one: &&Struct| {
         let functions = &description.functions;
-        functions.iter().any(|function| {
-            takes(&function.signature, &one.name, false) || function.signature.result.is_pointer_to(&one.name, true)
-        }) || description.callbacks.iter().any(|callback| takes(&callback.signature, &one.name, true))
+        functions
+            .iter()
+            .any(|function| takes(&function.signature, &one.name, false) || lends(&function.signature, &one.name))
+            || description.callbacks.iter().any(|callback| takes(&callback.signature, &one.name, true))
     };
     let mut all: BTreeSet<&str> = description.structs.iter().filter(is_first).map(|one| &*one.name).collect();
     loop {
@@ -311,7 +404,7 @@ fn filled(description: &Description) -> BTreeSet<&str> {
     }
 }
 
-/// Returns a function for `attach_function`. Handles are addresses, and buffers that are read or written are Strings.
+/// Returns the arguments of `attach_function` for a function. Handles are addresses, and buffers are Strings.
 fn function(description: &Description, function: &Function) -> String {
     let Function { name, signature, .. } = function;
     let parameters = signature.parameters.iter().map(|(_, what)| match what {
@@ -324,7 +417,7 @@ fn function(description: &Description, function: &Function) -> String {
         plain => scalar(description, plain),
     });
     let parameters: Vec<_> = parameters.collect();
-    // A text whose length is written elsewhere need not end in a NUL.
+    // A text whose length is returned separately need not end in a NUL.
     let has_length = signature
         .parameters
         .iter()

@@ -1,4 +1,5 @@
-//! Writes the C interface as the Rust tests declare it: they call the same functions as C, with the same numbers and layouts.
+//! Writes the declarations of the C interface for the Rust tests, which call the same functions as C, with the same numbers and
+//! layouts.
 
 use crate::description::{Callback, Description, Form, Function, Signature, Struct, Type};
 use crate::words::camel;
@@ -29,7 +30,7 @@ pub fn declarations(description: &Description) -> String {
     out + "}\n"
 }
 
-/// Returns `ASIDE_ERROR_NULL` as `NULL`, and others without the library's name.
+/// Returns the name of a constant without `ASIDE_` and `ERROR_`: `NULL` for `ASIDE_ERROR_NULL`.
 fn constant(name: &str) -> &str {
     let short = name.strip_prefix("ASIDE_").expect("a constant has the library's name");
     short.strip_prefix("ERROR_").unwrap_or(short)
@@ -59,7 +60,7 @@ impl Writer<'_> {
         let name = type_name(&one.name);
         let fields = one.fields.iter().map(|field| format!("    pub {}: {},\n", field.name, self.shown(&field.what)));
         let fields: String = fields.collect();
-        // A caller with a struct that begins with its size must set that.
+        // If a struct begins with its size, the caller must set the size.
         let (doc, made) = match one.fields.first().is_some_and(|field| field.name == "size") {
             true => (
                 "Returns a value that is all 0 except for its size.",

@@ -1,6 +1,6 @@
-//! Names and comments of the interface in the words of another language.
+//! Translates names and comments of the interface for another language.
 
-/// Returns `call_name` as `CallName`; `initials` are words that are all capitals.
+/// Returns `call_name` as `CallName`. The words in `initials` become all capitals.
 pub fn camel(name: &str, initials: &[&str]) -> String {
     let word = |word: &str| {
         let capitals = word.to_ascii_uppercase();
@@ -13,7 +13,7 @@ pub fn camel(name: &str, initials: &[&str]) -> String {
     name.split('_').map(word).collect()
 }
 
-/// Replaces text in backticks by the result of `word` for it; if that is None, it stays unchanged.
+/// Replaces each text in backticks by the result of `word` for it. If the result is None, the text stays unchanged.
 pub fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
     let part = |(index, part): (usize, &str)| match index % 2 {
         0 => part.to_owned(),
@@ -22,19 +22,22 @@ pub fn translated(text: &str, word: impl Fn(&str) -> Option<String>) -> String {
     text.split('`').enumerate().map(part).collect()
 }
 
-/// Returns the lines of a text, none of which has more bytes unless it is one word.
+/// A blank at which no line ends.
+pub const FIXED: &str = "\u{a0}";
+
+/// Returns the lines of a text, none of which has more characters unless it is one word. A number and its unit are one word.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.replace(" MiB", &format!("{FIXED}MiB")).split_ascii_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.len() + 1 + word.len() <= width => *line += &format!(" {word}"),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => *line += &format!(" {word}"),
             _ => lines.push(word.to_owned()),
         }
     }
-    lines
+    lines.iter().map(|line| line.replace(FIXED, " ")).collect()
 }
 
-/// Returns a text whose first letter is small.
+/// Returns a text with its first letter in lower case.
 pub fn uncapitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()

@@ -1,8 +1,8 @@
-"""Makes a model for llama.cpp that says one text, whatever it is asked: model.py FILE TEMPLATE TEXT.
+"""Makes a model for llama.cpp that always writes the same text: model.py FILE TEMPLATE TEXT.
 
-The text is in the weights. It is cut into tokens, each a different one; the embedding of a token is a unit vector, and the output
-matrix leads from each to the next. Attention and the feed-forward layer add nothing. The newline at the end of a prompt leads to the
-first token. So a real server samples, detokenizes and streams text that is known in advance."""
+The weights contain the text, which is cut into tokens that all differ. The embedding of a token is a unit vector, and the output
+matrix maps each token to the next one. Attention and the feed-forward layer add nothing. The newline at the end of a prompt is
+mapped to the first token. So a real server samples, detokenizes and streams a text that is known in advance."""
 
 import sys
 
@@ -14,7 +14,7 @@ WIDTH = HEADS * HEAD
 
 
 def tokens(text):
-    """Cuts a text into pieces of two or more characters, each different from all before."""
+    """Cuts a text into pieces of two or more characters that all differ."""
     pieces, at = [], 0
     while at < len(text):
         end = at + 2

@@ -1,5 +1,5 @@
-"""Tests `aside proxy` in front of llama.cpp, with the packages of OpenAI and Anthropic: test.py PROGRAM FOLDER. The models say one text
-each (model.py); the proxy gets no setting but the server's URL. scripts/test-server installs what this needs."""
+"""Tests `aside proxy` in front of llama.cpp, with the packages of OpenAI and Anthropic: test.py PROGRAM FOLDER. Each model writes
+one text (model.py). The proxy gets no setting except the server's URL. scripts/test-server installs what this needs."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def free_port():
 
 
 class Server(unittest.TestCase):
-    """A server with a model of this text, and the proxy in front of it."""
+    """A server with a model that writes this text, and the proxy in front of it."""
 
     text = ""
     options = ()
@@ -91,7 +91,7 @@ class Thinking(Server):
         self.assertEqual(joined(getattr(delta, "reasoning_content", None) for delta in deltas), "Twice 21 – é.")
         self.assertEqual(joined(delta.content for delta in deltas), "It is 42.")
         self.assertEqual(chunks[-1].choices[0].finish_reason, "stop")
-        # A model writes one token after another, and so do they arrive.
+        # A model writes one token after another, and they must arrive one by one.
         self.assertGreater(len(deltas), 10)
 
     def test_completions(self):
@@ -102,7 +102,7 @@ class Thinking(Server):
         answer = self.openai.responses.create(model="m", input="21 + 21?")
         self.assertEqual(answer.output_text, "It is 42.")
         self.assertEqual([item.type for item in answer.output], ["reasoning", "message"])
-        # llama.cpp writes no indexes, without which this package fails.
+        # llama.cpp writes no indexes, and this package fails without them.
         with self.openai.responses.stream(model="m", input="21 + 21?") as stream:
             events = list(stream)
         of = lambda kind: joined(event.delta for event in events if event.type == kind)
@@ -144,7 +144,7 @@ class Calls(Server):
 
 
 class CallsOfTheServer(Server):
-    """Without --skip-chat-parsing llama.cpp finds the calls, and they pass."""
+    """Without --skip-chat-parsing, llama.cpp finds the calls, and the proxy passes them on unchanged."""
 
     text = CALL
 

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// The model's first turn: two calls after a thinking that mentions a marker, one with a closer in an argument. The second
-// turn has the results.
+// The model's first turn: thinking that mentions a marker, and then two calls, one of them with a closer in an argument. The second
+// turn repeats the results.
 const (
 	calling = "<think>\nI could write <tool_call> here.\n</think>\n\nI ask.\n" +
 		`<tool_call>` + "\n" + `{"name": "weather", "arguments": {"city": "Paris </tool_call> é", "days": 2}}` + "\n" + `</tool_call>` + "\n" +
@@ -23,7 +23,7 @@ const (
 	answering = "<think>\nIt rains.\n</think>\n\nRain at noon."
 )
 
-// message is one of a request.
+// message is a message of a request.
 type message struct {
 	Role       string
 	Content    any
@@ -34,11 +34,11 @@ type message struct {
 	} `json:"tool_calls"`
 }
 
-// server is a model's server that knows nothing of reasoning and calls: it sends the text as it is, in pieces of some
+// server is a model's server that does not recognise reasoning and calls: it sends the text unchanged, in pieces of several
 // characters.
 type server struct {
 	size int
-	// streams is the number of answers that were asked for as streams.
+	// streams is the number of answers that were requested as streams.
 	streams int
 	// histories are the requests that the clients sent with the results of their tools.
 	histories [][]message
@@ -88,7 +88,7 @@ func check(history []message) error {
 		return fmt.Errorf("%d messages", len(history))
 	}
 	said, calls := history[1], history[1].ToolCalls
-	// Blanks before and between calls are framing.
+	// Blanks before and between calls are framing, and may be lost.
 	if text(said.Content) != "I ask." || len(calls) != 2 {
 		return fmt.Errorf("the model's turn is %+v", said)
 	}
@@ -160,7 +160,7 @@ func TestAgents(t *testing.T) {
 		for name, agent := range agents {
 			for _, mode := range []string{"streamed", "whole"} {
 				if mode == "whole" && size != sizes[0] {
-					continue // the pieces are of streams alone
+					continue // only streams have pieces
 				}
 				t.Run(fmt.Sprintf("%s/%s/%d", name, mode, size), func(t *testing.T) {
 					if _, err := os.Stat(agent.needs); err != nil {

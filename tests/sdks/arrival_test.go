@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestArrival waits in the server until the client has the first piece.
+// TestArrival checks that the first piece arrives while the server still waits to send the rest.
 func TestArrival(t *testing.T) {
 	next := make(chan struct{}) // closed when the client has the first piece
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +82,7 @@ func TestArrival(t *testing.T) {
 				if err := json.Unmarshal(lines.Bytes(), &piece); err != nil {
 					t.Fatal(err, lines.Text())
 				}
-				// Bytes held back as a possible marker come before the call.
+				// Bytes that were held as a possible marker must arrive before the call.
 				if text := got["streamed content"]; piece[1] == "call" && text != "It is 42. If a <" {
 					t.Errorf("the call comes after %q", text)
 				}

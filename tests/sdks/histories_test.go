@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// turns are the model's outputs in a loop of three: it thinks before each call, and needs that again in the next request.
+// turns are the model's outputs in a loop of three turns. The model thinks before each call, and needs this thinking in the next
+// request.
 var turns = []string{
 	"<think>\nLook up the \"weather\", é.\n</think>\n\n" + `<tool_call>` + "\n" + `{"name": "weather", "arguments": {"city": "Paris", "days": 2}}` + "\n" + `</tool_call>`,
 	"<think>\nRain. Now the clock.\n</think>\n\n" + `<tool_call>` + "\n" + `{"name": "clock", "arguments": {}}` + "\n" + `</tool_call>`,
@@ -21,7 +22,7 @@ var turns = []string{
 
 var thoughts = []string{"Look up the \"weather\", é.", "Rain. Now the clock."}
 
-// loop is a model's server for three turns, of chat completions and Messages. It keeps the last request.
+// loop is a model's server for three turns, with chat completions and Messages. It keeps the last request.
 type loop struct {
 	last map[string]any
 	// problem is the fault of a request.
@@ -60,7 +61,7 @@ func (l *loop) messages() []map[string]any {
 	return messages
 }
 
-// thinking returns the thinking of the assistant's messages under a name, or that of their first blocks.
+// thinking returns the thinking in the assistant's messages: the field of this name, or the first block.
 func (l *loop) thinking(name string) (found []string) {
 	for _, one := range l.messages() {
 		if one["role"] != "assistant" {
@@ -76,14 +77,14 @@ func (l *loop) thinking(name string) (found []string) {
 	return found
 }
 
-// TestHistories runs a loop of three turns with packages that send the thinking back as they got it: in the last request it is
-// where the server reads it.
+// TestHistories runs a loop of three turns with packages that send the thinking back as they received it. In the last request, the
+// thinking must be in the field that the server reads.
 func TestHistories(t *testing.T) {
 	for _, test := range []struct {
 		name, needs string
 		command     []string
-		server      string // of the gateway
-		reads       string // where the server reads the thinking; "": it gets none
+		server      string // the gateway's flag
+		reads       string // the field in which the server reads the thinking; "": it gets no thinking
 	}{
 		{"openai/vllm", python, []string{python, "agents/three.py"}, "vllm", "reasoning"},
 		{"openai/deepseek", python, []string{python, "agents/three.py"}, "deepseek", "reasoning_content"},

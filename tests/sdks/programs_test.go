@@ -1,5 +1,5 @@
-// Package sdks tests the project's gateway, its proxy, and Envoy and nginx with aside inside, with the packages that people use. A server of the test's own, the gateway and the
-// client are three processes with real sockets.
+// Package sdks tests the project's gateway, its proxy, and Envoy and nginx with aside, with widely used client packages. The test's
+// own server, the gateway and the client are three processes that use real sockets.
 package sdks
 
 import (
@@ -18,13 +18,13 @@ var (
 	packages = os.Getenv("ASIDE_CLIENTS")
 	modules  = filepath.Join(packages, "node_modules")
 	python   = filepath.Join(packages, "python/bin/python")
-	// long is set if everything is to be tested, and not only one cut.
+	// long is true if all cuts are tested, and not only one.
 	long = os.Getenv("ASIDE_LONG") != ""
-	// host is envoy or nginx, if one of them is tested in place of the gateway.
+	// host is envoy or nginx if this host is tested instead of the gateway.
 	host = os.Getenv("ASIDE_HOST")
 )
 
-// built is the folder of the programs that were built.
+// built is the folder of the built programs.
 var built string
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// build builds the program of a folder, if no test before has done so, and returns its path.
+// build builds the program of a folder, unless an earlier test has built it, and returns its path.
 func build(t *testing.T, folder string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(built, filepath.Base(folder))
@@ -53,7 +53,7 @@ func build(t *testing.T, folder string, flags ...string) string {
 }
 
 // startGateway runs the gateway as its users do, or `aside proxy` if ASIDE_PROGRAM names the program, and returns its URL. Both
-// have the same flags. A host has none.
+// have the same flags. Envoy and nginx have no flags.
 func startGateway(t *testing.T, upstream string, flags ...string) string {
 	t.Helper()
 	arguments := append([]string{"-listen", "127.0.0.1:0", "-upstream", upstream, "-dialect", "qwen3"}, flags...)
@@ -100,7 +100,7 @@ func startGateway(t *testing.T, upstream string, flags ...string) string {
 		if err := json.Unmarshal(lines.Bytes(), &entry); err != nil || entry.Address == "" {
 			t.Fatal(lines.Text())
 		}
-		go io.Copy(io.Discard, stderr) // a line for each exchange
+		go io.Copy(io.Discard, stderr) // a log line for each exchange
 		return "http://" + entry.Address
 	}
 	go io.Copy(os.Stderr, stderr)
@@ -139,10 +139,11 @@ func (s seen) String() string {
 	return strings.TrimSpace(line.String())
 }
 
-// call is a call's name and its arguments.
+// call is the name of a call and its arguments.
 type call [2]any
 
-// reply is a client's answer to a request: the pieces, the object that its package makes of them, or the error that ended it.
+// reply is a client's answer to a request: the result of the pieces and the object that its package makes from them, or the error
+// that ended the request.
 type reply struct {
 	Streamed, Final *seen
 	Error           string
@@ -186,7 +187,7 @@ func startClient(t *testing.T, needs string, command ...string) *client {
 	return &client{in, bufio.NewReader(out)}
 }
 
-// ask returns a client's result for an answer.
+// ask sends a request to a client and returns its reply.
 func (c *client) ask(t *testing.T, asked request) reply {
 	t.Helper()
 	if err := json.NewEncoder(c.in).Encode(asked); err != nil {

@@ -15,9 +15,9 @@ type scene struct {
 	answer
 	tools []tool // of the request
 	want  seen
-	// asText is the result if an API has no calls, or the calls have to stay text.
+	// asText is the result if the API has no calls or calls must stay text.
 	asText *seen
-	// promoted is the result if thinking alone is sent as content too.
+	// promoted is the result if an answer with only thinking is also sent as content.
 	promoted *seen
 }
 
@@ -31,7 +31,7 @@ var tools = []tool{
 	{"clock", parameters("")},
 }
 
-// written are two calls as qwen3 writes them.
+// written has two calls as qwen3 writes them.
 const written = "<tool_call>\n" +
 	`{"name": "weather", "arguments": {"city": "Paris </tool_call> é", "days": 2}}` + "\n</tool_call>\n" +
 	"<tool_call>\n" + `{"name": "clock", "arguments": {}}` + "\n</tool_call>"
@@ -47,7 +47,7 @@ const rehearsed = "<think>\nI could write <tool_call> here.\n</think>\n\n"
 
 var writtenCalls = []call{{"weather", map[string]any{"city": "Paris </tool_call> é", "days": 2.0}}, {"clock", map[string]any{}}}
 
-// scenes are answers by their names. Reasons are those of chat completions; reasons has the words of the other APIs.
+// scenes are answers by name. Their finish reasons are those of chat completions; reasons has the words of the other APIs.
 var scenes = map[string]scene{
 	"plain": {
 		answer: answer{text: "It is 42, and 1 < 2."},
@@ -103,7 +103,7 @@ var scenes = map[string]scene{
 		want:   seen{Order: []string{"call"}, Calls: []call{{"f", map[string]any{"a": 1.0}}}, Reason: "tool_calls"},
 		asText: &seen{Order: []string{"content"}, Content: single, Reason: "stop"},
 	},
-	// The type of a value between tags is in the request.
+	// The type of a value between tags is only in the request.
 	"tagged": {
 		answer: answer{text: tagged},
 		tools:  tools,
@@ -112,7 +112,7 @@ var scenes = map[string]scene{
 		},
 		asText: &seen{Order: []string{"content"}, Content: tagged, Reason: "stop"},
 	},
-	// A call of a tool that the request has not.
+	// A call of a tool that the request does not have.
 	"unlisted": {
 		answer: answer{text: rehearsed + "I ask.\n" + written},
 		want: seen{
@@ -122,8 +122,8 @@ var scenes = map[string]scene{
 	},
 }
 
-// reasons are the words for stop, tool_calls and length. In Responses the status of the answer represents them, and Ollama has
-// no word for a call.
+// reasons are the words for stop, tool_calls and length. Responses has the status of the answer instead, and Ollama has no word for
+// calls.
 var reasons = map[string][]string{
 	"chat": {"stop", "tool_calls", "length"}, "completions": {"stop", "stop", "length"},
 	"messages": {"end_turn", "tool_use", "max_tokens"}, "responses": {"completed", "completed", "incomplete"},
@@ -137,9 +137,9 @@ type sdk struct {
 	needs   string
 	command []string
 	formats []string
-	// lacks are the parts that the package does not show itself: "object", an object that it makes of a stream; "thinking", where
-	// it has no field for it; "order", where it shows calls after the text; "reason". By format and part: what "streamed", the
-	// "final" object of that, a "whole" answer.
+	// lacks has the parts that the package itself does not show: "object", an object that it makes from a stream; "thinking", if it
+	// has no field for it; "order", if it shows calls after the text; "reason". The keys are the format and the part of the result:
+	// the "streamed" one, its "final" object, or a "whole" answer.
 	lacks map[string][]string
 }
 
@@ -191,14 +191,14 @@ func sdks(t *testing.T) []sdk {
 	}
 }
 
-// way is how the gateway is started.
+// way is a set of flags for the gateway.
 type way struct {
 	name    string
 	flags   []string
-	formats []string // those that it makes a difference to
+	formats []string // the formats for which the flags matter
 }
 
-// ways are tested beyond the gateway without flags: the first alone, unless all is tested.
+// ways are tested in addition to the gateway without flags: only the first one, unless long is set.
 var ways = []way{
 	{"promoted", []string{"-promote-empty"}, nil},
 	{"summary", []string{"-responses-as", "summary"}, []string{"responses"}},
@@ -232,7 +232,7 @@ func TestSdks(t *testing.T) {
 						for _, cut := range cuts {
 							for _, mode := range []string{"streamed", "whole"} {
 								if mode == "whole" && cut[0] != cuts[0][0] {
-									continue // deltas are of streams alone
+									continue // only streams have deltas
 								}
 								test := strings.TrimSuffix(fmt.Sprintf("%s/%s/%s/%d-%d/%s", format, name, mode, cut[0], cut[1], way), "/")
 								t.Run(test, func(t *testing.T) {
@@ -251,14 +251,14 @@ func TestSdks(t *testing.T) {
 	}
 }
 
-// waysOf returns the names of the ways in which an answer is asked for.
+// waysOf returns the names of the ways with which an answer is requested.
 func waysOf(sdk, format, scene string) []string {
 	names := []string{""}
 	if sdk == "ai-openai" && format == "responses" {
-		names = []string{"summary"} // it shows no other thinking
+		names = []string{"summary"} // this package shows thinking only as a summary
 	}
 	if host != "" {
-		return slices.DeleteFunc(names, func(name string) bool { return name != "" }) // it has no flags
+		return slices.DeleteFunc(names, func(name string) bool { return name != "" }) // Envoy and nginx have no flags
 	}
 	for _, way := range ways {
 		if (long || scene == "alone" && way.name == "promoted") && !slices.Contains(names, way.name) &&
@@ -276,7 +276,7 @@ func compare(t *testing.T, sdk sdk, format, mode, way string, scene scene, got r
 		t.Fatal("the client fails: ", got.Error)
 	}
 	want := scene.want
-	// A host leaves calls in the text; that of a server passes.
+	// Envoy and nginx leave calls in the text. A call that the server has made stays unchanged.
 	if scene.asText != nil && (format == "completions" || format == "generate" || host != "" && !scene.own) {
 		want = *scene.asText
 	}
@@ -309,12 +309,12 @@ func compareSeen(t *testing.T, format, way, part string, lacks []string, want se
 		return
 	}
 	if slices.Contains(lacks, "thinking") && strings.HasSuffix(want.Thinking, got.Thinking) {
-		want.Thinking = got.Thinking // none, or its last piece
+		want.Thinking = got.Thinking // no thinking, or its last piece
 		want.Order = slices.DeleteFunc(slices.Clone(want.Order), func(kind string) bool { return kind == "thinking" })
 		want.Order = slices.CompactFunc(want.Order, func(a, b string) bool { return a == "content" && b == a })
 	}
 	if slices.Contains(lacks, "order") || way == "merged" || part != "streamed" && format != "messages" && format != "responses" {
-		// A chunk, or an object that is not a list of blocks or items, has a field for each.
+		// A chunk, or an object without a list of blocks or items, has separate fields for thinking, content and calls, without an order.
 		want.Order, got.Order = nil, nil
 	}
 	if slices.Contains(lacks, "reason") {

@@ -10,21 +10,21 @@ import (
 	"testing"
 )
 
-// answer is the text of a test's model.
+// answer is the output of the model in a test.
 type answer struct {
 	text string
 	own  bool // the server has parsed a call itself: f({"a": 1})
 	cut  bool // the answer ends because it is too long
 }
 
-// format is one API as servers speak it that know nothing of thinking: they send the model's text as it is.
+// format is an API of servers that do not recognise thinking: they send the model's text unchanged.
 type format struct {
 	kind   string // the content type of its streams
 	body   func(a answer) string
 	stream func(a answer, deltas []string, arguments []string) string
 }
 
-// formats are the APIs by the end of their path.
+// formats are the APIs by the ends of their paths.
 var formats = map[string]format{
 	"/chat/completions": {"text/event-stream", chatBody, chatStream},
 	"/completions":      {"text/event-stream", completionsBody, completionsStream},
@@ -34,8 +34,8 @@ var formats = map[string]format{
 	"/api/generate":     {"application/x-ndjson", ollamaGenerateBody, ollamaGenerateStream},
 }
 
-// startServer runs a model's server and returns its URL. A path begins with the answer's name, the number of characters in a
-// delta and the number of bytes in a write, of which 0 is all: /thinking/7/1/v1/chat/completions.
+// startServer runs a model's server and returns its URL. A path begins with the answer's name, the number of characters in a delta
+// and the number of bytes in a write, where 0 means all: /thinking/7/1/v1/chat/completions.
 func startServer(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +87,7 @@ func number(text string) int {
 	return number
 }
 
-// write sends a text in pieces of some bytes; 0 is all at once.
+// write sends a text in pieces of size bytes, or all at once if size is 0.
 func write(w http.ResponseWriter, text string, size int) {
 	if size == 0 {
 		size = len(text)
@@ -100,7 +100,7 @@ func write(w http.ResponseWriter, text string, size int) {
 	}
 }
 
-// pieces cuts a text into pieces of some characters; 0 is all at once.
+// pieces cuts a text into pieces of size characters, or returns it whole if size is 0.
 func pieces(text string, size int) []string {
 	var cut []string
 	for rest := []rune(text); len(rest) > 0; {
@@ -125,7 +125,7 @@ func quoted(text string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// reason returns why the answer ends, in the words of an API.
+// reason returns the finish reason of the answer in the words of an API.
 func (a answer) reason(stop, calls, length string) string {
 	switch {
 	case a.cut:
@@ -237,7 +237,7 @@ func responsesOutput(a answer) []string {
 	return items
 }
 
-// response returns the object of an answer, whose output has come so far.
+// response returns the object of an answer with the output so far.
 func response(a answer, status string, output []string) string {
 	incomplete := "null"
 	if status == "incomplete" {

@@ -14,10 +14,10 @@ var chunks = func() []string {
 	for _, event := range strings.Split(chatStream(answer{}, pieces(scenes["thinking"].answer.text, 7), nil), "\n\n") {
 		data = append(data, strings.TrimPrefix(event, "data: "))
 	}
-	return data[:len(data)-1] // after the last blank line there is nothing
+	return data[:len(data)-1] // no event follows the last blank line
 }()
 
-// shapes are that chat in shapes that kill some client, or make it lose text, and a few that kill none.
+// shapes are forms of this chat in which some client fails or loses text, and a few forms that all clients can read.
 var shapes = map[string]string{
 	"empty data":              between("data:\n\n"),
 	"a keepalive as data":     between("data: : keepalive\n\n"),
@@ -54,7 +54,7 @@ func chunk(content string) string {
 
 func plain(data string) string { return "data: " + data + "\n\n" }
 
-// each returns the stream whose events are written so.
+// each returns the stream with events of this form.
 func each(write func(data string) string) string {
 	var out strings.Builder
 	for _, data := range chunks {
@@ -63,7 +63,7 @@ func each(write func(data string) string) string {
 	return out.String()
 }
 
-// between returns the stream with an event more between the third chunk and the fourth.
+// between returns the stream with an additional event between the third chunk and the fourth.
 func between(event string) string {
 	at := 0
 	return each(func(data string) string {
@@ -102,7 +102,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// others are further clients, some of which are made on top of these. They are tested with scripts/test-sdks --long.
+// others are more clients, some of which use the packages above. They are tested with scripts/test-sdks --long.
 func others(t *testing.T) []sdk {
 	if !long {
 		return nil

@@ -1,4 +1,4 @@
-//! The workloads of aside's benches through other crates, in the same run.
+//! Feeds the workloads of aside's benches to aside and to other crates, in the same run.
 //!
 //!     aside-peers counts      feeds each under callgrind, which counts inside `counted`; a line with its name for each
 //!     aside-peers times       ns per byte
@@ -54,7 +54,7 @@ fn aside(message: &Message, sink: &mut dyn FnMut(Part, &str)) {
     let mut text = |event: aside::Event<'_>| {
         if event.kind == aside::Kind::Text {
             let part = if event.channel == aside::Channel::Thinking { Part::Thinking } else { Part::Content };
-            // SAFETY: the input is UTF-8, and an event holds whole characters.
+            // SAFETY: the input is UTF-8, and an event has only whole characters.
             sink(part, unsafe { std::str::from_utf8_unchecked(event.bytes) });
         }
     };
@@ -71,7 +71,7 @@ fn reasoning_parser(message: &Message, sink: &mut dyn FnMut(Part, &str)) {
         sink(Part::Content, &result.normal_text);
     };
     for chunk in chunks(message) {
-        // More than 4 MiB without an end are an error: no text here is that long.
+        // The parser fails after 4 MiB without an end, but no text here is that long.
         give(parser.parse_reasoning_streaming_incremental(chunk).expect("room"));
     }
     give(parser.flush().expect("room"));
@@ -128,7 +128,7 @@ const KIB: usize = 1024;
 
 fn counts() {
     for &(who, split) in ALL {
-        // Objects that are made once are not in the count.
+        // Objects that are made only once are not counted.
         split(&Message::empty(), &mut |_, _| {});
         for name in WORKLOADS {
             let workload = Workload::new(name, &MARKERS, 128 * KIB);
@@ -170,10 +170,10 @@ fn times() {
     }
 }
 
-/// Counts wrong messages. White space at the ends of a part is not compared: each parser assigns another share of it to the
-/// markers.
+/// Counts wrong messages. White space at the ends of a part is not compared, because the parsers differ in the white space that
+/// they count to the markers.
 fn wrong() {
-    // Of another kind: a `<` just before a marker, in chunks of every size.
+    // A special case: a `<` directly before a marker, in chunks of every size.
     let angle = "<think>a <</think>b";
     let messages = (1..=angle.len()).flat_map(|size| Workload::in_chunks(angle.to_owned(), size).messages);
     let workloads = ["W4", "W5m", "W5t"].map(|name| (name, Workload::new(name, &MARKERS, 3_150_000)));

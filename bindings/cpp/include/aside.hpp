@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Header-only, over aside.h, which says more about each call; link with -laside.
 //
-// A model's output is one stream of bytes that carries several channels: thinking, content, narration, tool calls. A
-// Scanner takes that stream in chunks, cut anywhere, and reports events: a span opens, text of a channel, a span closes.
-// A Dialect decides which bytes are markers. There is one for each family of models, built in or loaded from a file.
+// A model's output is one stream of bytes that carries several channels: thinking, content, narration, tool calls. An
+// Answer takes that stream in chunks, cut anywhere, and reports thinking, content and tool calls, without markers. A
+// Scanner, the level below, reports events, with every byte: a span opens, text of a channel, a span closes. A Dialect
+// decides which bytes are markers. There is one for each family of models, built in or loaded from a file.
 //
-// A whole program. It prints the text for the reader, and leaves the thinking out:
+// This whole program prints the text for the reader, without the thinking, from the events of a scanner:
 //
 //     #include <aside.hpp>
 //     #include <iostream>
@@ -24,43 +25,40 @@
 //         scanner.finish(show);
 //     }
 //
-// Ways to take the events. With a callable: feed(), finish() and the like call it for each one. It is compiled into
-// the one function that the library calls back: no std::function, no allocation. Or with a loop: events(),
-// finish_events() and the like return ranges. Both report the same events with the same bytes, except for where text
-// is cut: either may report in two events what the other reports in one.
+// There are two ways to read the events. With a callable: feed(), finish() and the like call it for each one. It is compiled into
+// the one function that the library calls back: no std::function, no allocation. With a loop: events(), finish_events() and the
+// like return ranges. Both report the same events with the same bytes, except that either may cut a text into two events where the
+// other reports one.
 //
-// Ownership. Dialect, Scanner, CallWriter, Rewriter and Text own their contents, can be moved and not copied, and free it
-// when they are destroyed. Scanners, call writers and rewriters keep what they need of their dialect, which may be destroyed
-// before them. An object that was moved from, or that a failed try_ function returned, is empty: `if (scanner)` is then
-// false, and calling an empty one fails with Status::null.
+// Ownership. Dialect, Scanner, Answer and Rewriter own their contents, can be moved and not copied, and free it
+// when they are destroyed. Scanners, answers and rewriters keep what they need of their dialect, which may be destroyed
+// before them. An object that was moved from is empty: `if (scanner)` is then false, and calling an empty one fails with
+// Status::null.
 //
 // Lifetime. An event's views are valid until the callable returns, or until the loop's next step. A thought's views
-// are valid until the next take_thought() or reset() of that scanner, or until it is destroyed; the output of a
-// call writer or rewriter, until its next call. Copy anything that is needed longer.
+// are valid until the next take_thought() or reset() of that scanner, or until it is destroyed; the parts of an
+// answer and the output of a rewriter, until its next call. Copy anything that is needed longer.
 //
-// Errors. Functions that fail throw Error, which has the status and the message. Each such function has a form that
-// begins with try_, throws nothing, and returns a Status or something empty; last_error() then has the message. aside.h
-// describes each status. Three are not errors. Status::stopped: the callable paused. Status::more: a range is not at its
-// end, or request_model() needs more of the body. Status::none: there is nothing to take.
-// Built without exceptions (-fno-exceptions), there are only these forms; run-time type information is not needed
-// either way. A callable whose type is used both in sources with exceptions and in sources without may be compiled
-// as either, and its exceptions then end the process. If memory runs out in a function that finds, lists or loads
-// dialects, takes a thought, or reads a request's tools, the process ends; elsewhere in this header that is a status.
+// Errors. Functions that fail throw Error, which has the status and the message; aside.h describes each status. Three are not
+// errors. Status::stopped: the callable paused. Status::more: a range is not at its end, or request_model() needs more of the body.
+// Status::none: there is nothing to take. Programs without exceptions (-fno-exceptions) call the functions of aside.h; run-time type
+// information is never needed. If memory runs out in a function that finds, lists or loads dialects, takes a thought, or reads a
+// request's tools, the process ends; every other function of this header then throws.
 //
 // Exceptions of a callable do not pass through the library: they are caught, pause the scanner, and are thrown again
-// from the function that was given the callable, in the try_ forms too. The scanner is still usable; the event that
-// was being handled counts as delivered. See Pauses for how to continue. A callable's thread must not end in it, by
-// pthread_exit or by being cancelled.
+// from the function that was given the callable. The scanner is still usable; the event that
+// was being handled counts as delivered. See Pauses for how to continue. A thread must not end inside a callable, by pthread_exit
+// or by being cancelled.
 //
-// Pauses. A callable that returns Flow::pause, or throws, pauses the call, and so does leaving a loop early. Nothing
-// is lost if the rest is fed: after a feed, from chunk.substr(scanner.consumed()) on; after a loop, range.rest(), or
-// another loop over the same range. Pending events come first. After a pause in finish() call it again until it is
-// done: a feed in between fails with Status::order.
+// Pauses. A callable that returns Flow::pause, or throws, pauses the call, and so does leaving a loop early. Nothing is lost if the
+// rest is fed: after a feed, chunk.substr(scanner.consumed()); after a loop, range.rest(), or another loop over the same range.
+// Pending events are reported first. After a pause in finish() call it again until it is done: a feed in between fails with
+// Status::order.
 //
-// Threads. Dialects never change: any number of threads may use one. A scanner, call writer or rewriter may be used by
-// one thread at a time, not always the same one; two of them share nothing. last_error() is kept for each thread. A
-// scanner must not be used, moved or destroyed from its own callable: the library refuses (Status::busy), and one that
-// is destroyed there is never freed.
+// Threads. Dialects never change: any number of threads may use one. A scanner, answer or rewriter may be used by any thread,
+// but only by one at a time; two such objects share nothing. last_error() is kept for each thread. A scanner must not be used,
+// moved or destroyed from its own callable: the library refuses (Status::busy), and a scanner that is destroyed there is never
+// freed.
 //
 // Versions. A function that finds or loads a dialect calls the function that carries this header's version in its
 // name, so that a program does not link with an older library. Enumerations may get values that this header does not
@@ -72,6 +70,9 @@
 #if __cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L)
 #error "aside.hpp needs C++17 or later"
 #endif
+#if !defined(__cpp_exceptions) && !defined(_CPPUNWIND)
+#error "aside.hpp needs exceptions: call the functions of aside.h without them"
+#endif
 
 #include <aside.h>
 #include <aside_unstable.h>
@@ -80,28 +81,39 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
-#define ASIDE_HAS_EXCEPTIONS 1
-#include <exception>
-#include <stdexcept>
-#else
-#define ASIDE_HAS_EXCEPTIONS 0
-#endif
-
 namespace aside {
 
+namespace detail {
+
+/// Returns a text for C.
+inline aside_bytes bytes(std::string_view text) noexcept { return {text.data(), text.size()}; }
+
+/// Returns a text of C.
+inline std::string_view view(aside_bytes bytes) noexcept { return {bytes.at, bytes.len}; }
+
+/// Returns a text for C, with a NULL pointer only if the option is not set.
+inline std::string_view for_c(const std::optional<std::string_view> &text) noexcept
+{
+    const std::string_view view = text.value_or(std::string_view());
+    return text.has_value() && view.data() == nullptr ? std::string_view("") : view;
+}
+
+} // namespace detail
+
 // ---------------------------------------------------------------------------------------------------------------------
-// Numbers
+// Numbers and options
 // ---------------------------------------------------------------------------------------------------------------------
 
 // Generated from src/ffi by tests/header: do not edit.
@@ -185,6 +197,26 @@ enum class Channel : std::uint32_t {
     tool = ASIDE_CHANNEL_TOOL,
 };
 
+/// The kind of a part of an answer. Later versions may add kinds: ignore those that you do not know.
+enum class PartKind : std::uint32_t {
+    /// The next text of the thinking.
+    thinking = ASIDE_PART_KIND_THINKING,
+    /// The next text of the answer itself.
+    content = ASIDE_PART_KIND_CONTENT,
+    /// A call begins: its id and its name.
+    call = ASIDE_PART_KIND_CALL,
+    /// The next part of the arguments of a call. Joined, they are a JSON object if the call is whole.
+    arguments = ASIDE_PART_KIND_ARGUMENTS,
+    /// A call ends.
+    call_end = ASIDE_PART_KIND_CALL_END,
+    /// All text that was reported in one channel belongs at the end of the other channel's text: content that turned out to
+    /// be thinking, because a closer of the thinking came without an opener, or thinking that turned out to be the answer.
+    /// Only with `options.may_take_back`. If the thinking is dropped, leave out the content that moves to it.
+    moved = ASIDE_PART_KIND_MOVED,
+    /// The thinking exceeds its budget here.
+    budget = ASIDE_PART_KIND_BUDGET,
+};
+
 /// The cause of the end of a span or a call.
 enum class Cause : std::uint32_t {
     /// The closing marker was read.
@@ -197,14 +229,14 @@ enum class Cause : std::uint32_t {
     forced = ASIDE_CAUSE_FORCED,
     /// The text of a tool call broke its grammar. No span ends with this cause.
     malformed = ASIDE_CAUSE_MALFORMED,
-    /// The answer ended by itself inside a tool call, as the host has said with `end_reason()`. No span ends with this
-    /// cause, and no delta of a call writer has it.
+    /// The answer ended by itself inside a tool call, as the host has reported with `end_reason()`. No span ends with this
+    /// cause, and no part of an answer has it.
     ended = ASIDE_CAUSE_ENDED,
 };
 
 /// The start of a stream.
 enum class Start : std::uint32_t {
-    /// As the dialect says.
+    /// The dialect decides.
     dialect = ASIDE_START_DEFAULT,
     /// No span is open.
     content = ASIDE_START_CONTENT,
@@ -216,35 +248,35 @@ enum class Start : std::uint32_t {
     tool = ASIDE_START_TOOL,
     /// The stream begins inside a channel header, of a dialect that has headers.
     header = ASIDE_START_HEADER,
-    /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, as a
-    /// grammar makes a model write them (`"tool_choice": "required"`).
+    /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, for a
+    /// model that a grammar makes write such a list (`"tool_choice": "required"`).
     calls = ASIDE_START_CALLS,
 };
 
 /// The treatment of a tool call that begins inside the thinking.
 enum class CallsInThinking : std::uint32_t {
-    /// As the dialect says: the call ends the thinking, interrupts it, or is text of it.
+    /// The dialect decides whether the call ends the thinking, interrupts it, or is text of it.
     dialect = ASIDE_CALLS_IN_THINKING_DIALECT,
     /// Every tool opener in the thinking is text.
     never = ASIDE_CALLS_IN_THINKING_NEVER,
-    /// As the dialect says, and a rewriter reports a call at once. Otherwise a rewriter waits until it is clear whether the
-    /// call is meant: text after the call shows that the call is part of the thinking.
+    /// The dialect decides, and a rewriter reports a call at once. Otherwise a rewriter waits until it is clear whether the
+    /// model means the call: text after the call shows that the call is part of the thinking.
     always = ASIDE_CALLS_IN_THINKING_ALWAYS,
 };
 
 /// The treatment of a closer of the thinking without an opener, after content.
 enum class StrayClose : std::uint32_t {
-    /// As the dialect says.
+    /// The dialect decides.
     dialect = ASIDE_STRAY_CLOSE_DIALECT,
     /// A closer of the thinking in the content, after other text, is text: for a host that is sure that its model does not
     /// think.
     text = ASIDE_STRAY_CLOSE_TEXT,
-    /// The closer alone is removed, and the text on both sides of it stays content: for a host whose prompt has ended the
+    /// Only the closer is removed, and the text on both sides of it stays content: for a host whose prompt has ended the
     /// thinking.
     drop = ASIDE_STRAY_CLOSE_DROP,
 };
 
-/// The reason why a stream ends, as far as its host knows.
+/// The reason why a stream ends, as far as its host knows it.
 enum class EndReason : std::uint32_t {
     /// Not known.
     unknown = ASIDE_END_REASON_UNKNOWN,
@@ -370,9 +402,9 @@ enum class Formats : std::uint32_t {
     all = ASIDE_FORMAT_ALL,
 };
 
-/// A set of the shapes in which servers send an answer, of which a rewriter makes one.
+/// A set of differences between the shapes of servers' answers, which a rewriter removes.
 enum class Shapes : std::uint32_t {
-    /// No shape: the answer of a server stays as it is.
+    /// No shape: the answer of a server stays unchanged.
     none = ASIDE_SHAPE_NONE,
     /// The thinking that a server sends as `reasoning_content`, `reasoning`, `thinking`, or as the text of
     /// `reasoning_details`, is sent in the field `options.field`.
@@ -389,13 +421,26 @@ enum class Shapes : std::uint32_t {
     all = ASIDE_SHAPE_ALL,
 };
 
-/// Whether a rewriter sends the thinking.
+/// Whether the thinking is sent.
 enum class Thinking : std::uint32_t {
     /// The thinking is sent.
     keep = ASIDE_THINKING_KEEP,
     /// The thinking is left out, also if a server has split it itself. An answer of thinking alone ends with empty content,
     /// or with its thinking as content if `options.promote_empty` is set.
     drop = ASIDE_THINKING_DROP,
+    /// The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls, and
+    /// markers of other channels, are taken out of the text. Thinking that a server has split itself is sent as thinking.
+    inlined = ASIDE_THINKING_INLINE,
+};
+
+/// Whether a request says that the model should think.
+enum class Thinks : std::uint32_t {
+    /// The request does not say, so the model decides.
+    unknown = ASIDE_THINKS_UNKNOWN,
+    /// The model should think.
+    on = ASIDE_THINKS_ON,
+    /// The model should not think.
+    off = ASIDE_THINKS_OFF,
 };
 
 /// The form of the thinking in the items of OpenAI Responses.
@@ -472,7 +517,7 @@ enum class HistoryMissing : std::uint32_t {
 enum class HistoryMade : std::uint32_t {
     /// The blocks and items stay unchanged.
     keep = ASIDE_HISTORY_MADE_KEEP,
-    /// In Messages, unsigned thinking blocks are removed; where the server would refuse the request then, its thinking is
+    /// In Messages, unsigned thinking blocks are removed; if the server would then refuse the request, its thinking is
     /// turned off. In Responses, made items lose their `id`, and references to them are removed.
     remove = ASIDE_HISTORY_MADE_REMOVE,
 };
@@ -493,6 +538,226 @@ enum class HistoryOutcome : std::uint32_t {
     stored = ASIDE_HISTORY_OUTCOME_STORED,
 };
 
+/// The options of an answer. The defaults follow its dialect.
+struct AnswerOptions {
+    /// The span that is open at the first byte.
+    Start start = Start::dialect;
+    /// The treatment of a closer of the thinking without an opener, after content.
+    StrayClose stray_close = StrayClose::dialect;
+    /// The treatment of a tool call that begins inside the thinking.
+    CallsInThinking calls_in_thinking = CallsInThinking::dialect;
+    /// The reading of a tag that is not the dialect's own at the beginning of the text.
+    LeadingTags leading_tags = LeadingTags::dialect;
+    /// Whether the thinking is reported.
+    Thinking thinking = Thinking::keep;
+    /// The part of a call that is reported before the call is whole. At most `max_held` bytes of it are held.
+    NotWhole not_whole = NotWhole::tell;
+    /// The treatment of a call of a tool that is not in `tools`.
+    UnknownTool unknown_tool = UnknownTool::text;
+    /// Whether the end of a text that has ended by itself (`EndReason::ended`) may end a call.
+    ImpliedEnd implied_end = ImpliedEnd::on;
+    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or
+    /// with `name` and `input_schema`, as in Anthropic's Messages. Their schemas have the types of the arguments. `[]`: all
+    /// calls are content, which is right for a request without tools. Not set: every call is reported, and the types of its
+    /// arguments are not known.
+    std::optional<std::string_view> tools{};
+    /// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
+    /// names a tool (`tool_choice`), a grammar makes the model write the arguments without markers. Not set: the text is
+    /// not such arguments.
+    std::optional<std::string_view> start_call{};
+    /// The beginning of the id that is made for a call without one; `index` of the call follows it. UTF-8. Ids are unique
+    /// in a conversation only if each answer has another beginning. Not set: `call_`.
+    std::optional<std::string_view> id_prefix{};
+    /// The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40
+    /// times its length in memory. 0: 4 MiB.
+    std::uint64_t max_tools = 0;
+    /// The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that are
+    /// held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
+    std::uint64_t max_held = 0;
+    /// The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
+    /// content. 0: 1,024, which is also the most.
+    std::uint64_t max_calls = 0;
+    /// The limit of the thinking, beyond which `PartKind::budget` is reported. 0: there is no limit.
+    std::uint64_t budget = 0;
+    /// The unit of the budget.
+    BudgetUnit budget_unit = BudgetUnit::bytes;
+    /// The scope of the budget.
+    BudgetScope budget_scope = BudgetScope::span;
+    /// If true, mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a backslash
+    /// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
+    /// string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
+    /// arguments unchanged.
+    bool repair_arguments = false;
+    /// If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
+    /// 16 MiB of thinking are kept for this. If false, such a text has no content.
+    bool promote_empty = false;
+    /// If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that the
+    /// text starts in the thinking, and the text ends there by itself without confirming the guess.
+    bool keep_guessed = false;
+    /// If true, report `PartKind::moved` if reported text belongs to the other channel, for a host that builds a whole
+    /// message. If false, content that turns out to be thinking stays content, and thinking that turns out to be the answer
+    /// is reported again as content.
+    bool may_take_back = false;
+};
+
+namespace detail {
+
+inline aside_answer_options lend(const AnswerOptions &options) noexcept
+{
+    aside_answer_options raw{};
+    raw.size = sizeof raw;
+    raw.start = static_cast<std::uint32_t>(options.start);
+    raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
+    raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
+    raw.leading_tags = static_cast<std::uint32_t>(options.leading_tags);
+    raw.thinking = static_cast<std::uint32_t>(options.thinking);
+    raw.not_whole = static_cast<std::uint32_t>(options.not_whole);
+    raw.unknown_tool = static_cast<std::uint32_t>(options.unknown_tool);
+    raw.implied_end = static_cast<std::uint32_t>(options.implied_end);
+    raw.tools = bytes(for_c(options.tools));
+    raw.start_call = bytes(for_c(options.start_call));
+    raw.id_prefix = bytes(for_c(options.id_prefix));
+    raw.max_tools = options.max_tools;
+    raw.max_held = options.max_held;
+    raw.max_calls = options.max_calls;
+    raw.budget = options.budget;
+    raw.budget_unit = static_cast<std::uint32_t>(options.budget_unit);
+    raw.budget_scope = static_cast<std::uint32_t>(options.budget_scope);
+    raw.repair_arguments = options.repair_arguments ? 1 : 0;
+    raw.promote_empty = options.promote_empty ? 1 : 0;
+    raw.keep_guessed = options.keep_guessed ? 1 : 0;
+    raw.may_take_back = options.may_take_back ? 1 : 0;
+    return raw;
+}
+
+} // namespace detail
+
+/// The options of a rewriter. The defaults follow its dialect.
+struct RewriterOptions {
+    /// The span that is open at the first byte.
+    Start start = Start::dialect;
+    /// The treatment of a closer of the thinking without an opener, after content.
+    StrayClose stray_close = StrayClose::dialect;
+    /// The treatment of a tool call that begins inside the thinking.
+    CallsInThinking calls_in_thinking = CallsInThinking::dialect;
+    /// The reading of a tag that is not the dialect's own at the beginning of the text.
+    LeadingTags leading_tags = LeadingTags::dialect;
+    /// Whether the thinking is reported.
+    Thinking thinking = Thinking::keep;
+    /// The part of a call that is reported before the call is whole. At most `max_held` bytes of it are held.
+    NotWhole not_whole = NotWhole::tell;
+    /// The treatment of a call of a tool that is not in `tools`.
+    UnknownTool unknown_tool = UnknownTool::text;
+    /// Whether the end of a text that has ended by itself (`EndReason::ended`) may end a call.
+    ImpliedEnd implied_end = ImpliedEnd::on;
+    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or
+    /// with `name` and `input_schema`, as in Anthropic's Messages. Their schemas have the types of the arguments. `[]`: all
+    /// calls are content, which is right for a request without tools. Not set: every call is reported, and the types of its
+    /// arguments are not known.
+    std::optional<std::string_view> tools{};
+    /// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
+    /// names a tool (`tool_choice`), a grammar makes the model write the arguments without markers. Not set: the text is
+    /// not such arguments.
+    std::optional<std::string_view> start_call{};
+    /// The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40
+    /// times its length in memory. 0: 4 MiB.
+    std::uint64_t max_tools = 0;
+    /// The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that are
+    /// held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
+    std::uint64_t max_held = 0;
+    /// The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
+    /// content. 0: 1,024, which is also the most.
+    std::uint64_t max_calls = 0;
+    /// If true, mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a backslash
+    /// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
+    /// string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
+    /// arguments unchanged.
+    bool repair_arguments = false;
+    /// If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
+    /// 16 MiB of thinking are kept for this. If false, such a text has no content.
+    bool promote_empty = false;
+    /// If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that the
+    /// text starts in the thinking, and the text ends there by itself without confirming the guess.
+    bool keep_guessed = false;
+    /// The name of the field for the thinking.
+    Field field = Field::reasoning_content;
+    /// The kind of body that is fed.
+    Body body = Body::unknown;
+    /// If true, nothing is split, and the output equals the input. If false, the text is split.
+    bool off = false;
+    /// If true, make `tool_calls` from the calls that the model writes as text, if the dialect says how they are written,
+    /// and change the `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the
+    /// server itself has made. A body, and Ollama's format, have whole calls only. If false, calls stay in the text.
+    bool calls = false;
+    /// The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0: 16 MiB.
+    std::uint64_t max_event = 0;
+    /// The formats of the answers that are read; an answer of another format is sent on unchanged. Not set: all formats.
+    Formats formats{};
+    /// The form of the thinking in the items of OpenAI Responses.
+    ResponsesAs responses_as = ResponsesAs::reasoning_text;
+    /// If true, mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside
+    /// an event, an object over several lines, chunks without `choices`, and more. If false, leave the faults unchanged.
+    bool repair = false;
+    /// If true, in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the
+    /// thinking before the content, for clients that count chunks, also where `repair` or `normalise` would make two. If
+    /// false, each chunk has text for one field.
+    bool merge = false;
+    /// The differences between servers' answers that are removed. Not set: none.
+    Shapes normalise = Shapes::none;
+    /// If true, label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that
+    /// they can be removed from a history. If false, their signatures are empty, and their ids begin with `rs_`.
+    bool label = false;
+    /// The treatment of comments in a stream of events, for clients that fail on them.
+    Comments comments = Comments::keep;
+};
+
+namespace detail {
+
+inline aside_answer_options lend_answer(const RewriterOptions &options) noexcept
+{
+    aside_answer_options raw{};
+    raw.size = sizeof raw;
+    raw.start = static_cast<std::uint32_t>(options.start);
+    raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
+    raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
+    raw.leading_tags = static_cast<std::uint32_t>(options.leading_tags);
+    raw.thinking = static_cast<std::uint32_t>(options.thinking);
+    raw.not_whole = static_cast<std::uint32_t>(options.not_whole);
+    raw.unknown_tool = static_cast<std::uint32_t>(options.unknown_tool);
+    raw.implied_end = static_cast<std::uint32_t>(options.implied_end);
+    raw.tools = bytes(for_c(options.tools));
+    raw.start_call = bytes(for_c(options.start_call));
+    raw.max_tools = options.max_tools;
+    raw.max_held = options.max_held;
+    raw.max_calls = options.max_calls;
+    raw.repair_arguments = options.repair_arguments ? 1 : 0;
+    raw.promote_empty = options.promote_empty ? 1 : 0;
+    raw.keep_guessed = options.keep_guessed ? 1 : 0;
+    return raw;
+}
+
+inline aside_rewriter_options lend(const RewriterOptions &options, const aside_answer_options &answer) noexcept
+{
+    aside_rewriter_options raw{};
+    raw.size = sizeof raw;
+    raw.field = static_cast<std::uint32_t>(options.field);
+    raw.body = static_cast<std::uint32_t>(options.body);
+    raw.off = options.off ? 1 : 0;
+    raw.calls = options.calls ? 1 : 0;
+    raw.max_event = options.max_event;
+    raw.formats = static_cast<std::uint32_t>(options.formats);
+    raw.responses_as = static_cast<std::uint32_t>(options.responses_as);
+    raw.repair = options.repair ? 1 : 0;
+    raw.merge = options.merge ? 1 : 0;
+    raw.normalise = static_cast<std::uint32_t>(options.normalise);
+    raw.label = options.label ? 1 : 0;
+    raw.comments = static_cast<std::uint32_t>(options.comments);
+    raw.answer = &answer;
+    return raw;
+}
+
+} // namespace detail
+
 // End of what is generated.
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -508,17 +773,16 @@ inline const char *describe(Status status) noexcept { return aside_status_text(s
 /// Returns the message of the last failure in this thread; empty if nothing has failed. Valid until the next failure.
 inline const char *last_error() noexcept { return aside_last_error(); }
 
-/// Returns the status that belongs to last_error(): why a try_ function returned something empty.
+/// Returns the status that belongs to last_error().
 inline Status last_status() noexcept { return static_cast<Status>(aside_last_status()); }
 
-/// Returns the version of the library that runs; ASIDE_VERSION is the header's version.
+/// Returns the version of the loaded library; ASIDE_VERSION is the header's version.
 inline const char *version() noexcept { return aside_version(); }
 
 /// Returns the version of the library's binary interface. A program fits the library if the version is ASIDE_ABI_VERSION.
 inline std::uint32_t abi_version() noexcept { return aside_abi_version(); }
 
-#if ASIDE_HAS_EXCEPTIONS
-/// The exception that functions without try_ throw. what() is the message of the failure.
+/// The exception that functions throw. what() is the message of the failure.
 class Error : public std::runtime_error {
 public:
     Error(Status status, const char *message) : std::runtime_error(message), status_(status) {}
@@ -528,7 +792,6 @@ public:
 private:
     Status status_;
 };
-#endif
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Events
@@ -583,7 +846,7 @@ enum class Flow : std::int32_t { go_on = 0, pause = 1 };
 namespace detail {
 
 /// Returns the message of a call that has failed. If it failed because an object is empty, last_error() may be the message of
-/// the earlier call that returned the empty object.
+/// an earlier call.
 inline const char *reason(Status status) noexcept
 {
     if (status == Status::null)
@@ -591,13 +854,14 @@ inline const char *reason(Status status) noexcept
     return status == last_status() ? last_error() : describe(status);
 }
 
-#if ASIDE_HAS_EXCEPTIONS
 inline Status check(Status status)
 {
     if (failed(status))
         throw Error(status, reason(status));
     return status;
 }
+
+inline void check_status(aside_status status) { static_cast<void>(check(static_cast<Status>(status))); }
 
 /// Returns an object, or throws Error if the object is empty.
 template <class T>
@@ -607,13 +871,6 @@ T check(T made)
         throw Error(last_status(), aside_last_error());
     return made;
 }
-#endif
-
-/// Returns a text for C.
-inline aside_bytes bytes(std::string_view text) noexcept { return {text.data(), text.size()}; }
-
-/// Returns a text of C.
-inline std::string_view view(aside_bytes bytes) noexcept { return {bytes.at, bytes.len}; }
 
 /// Returns whether the data of an event is in `aside_event_array.attributes`, and not in the stream.
 inline bool is_apart(const aside_event &raw) noexcept
@@ -649,7 +906,7 @@ inline Event read(const aside_event &raw, const char *bytes) noexcept
     return event;
 }
 
-/// A callable as the library calls it.
+/// A callable in the form in which the library calls it.
 template <class F>
 struct Call {
     static_assert(std::is_invocable_v<F &, const Event &>, "the callable takes a const aside::Event &");
@@ -657,24 +914,18 @@ struct Call {
     static_assert(std::is_void_v<Result> || std::is_same_v<Result, Flow>, "the callable returns void or aside::Flow");
 
     F &callable;
-#if ASIDE_HAS_EXCEPTIONS
     std::exception_ptr thrown{};
-#endif
 
     /// An aside_event_fn; `user` is the Call.
     static std::int32_t on_event(void *user, const aside_event *raw, const char *bytes) noexcept
     {
         Call &call = *static_cast<Call *>(user);
-#if ASIDE_HAS_EXCEPTIONS
         try {
             return call.invoke(read(*raw, bytes));
         } catch (...) {
             call.thrown = std::current_exception();
             return static_cast<std::int32_t>(Flow::pause);
         }
-#else
-        return call.invoke(read(*raw, bytes));
-#endif
     }
 
     std::int32_t invoke(const Event &event)
@@ -688,21 +939,16 @@ struct Call {
     }
 };
 
-/// Runs `feed(function, user)` with the callable as its function.
+/// Runs `feed(function, user)` with the callable as its function. Returns false if the callable paused.
 template <class F, class Feed>
-Status run(F &callable, Feed feed) noexcept(std::is_nothrow_invocable_v<F &, const Event &>)
+bool run(F &callable, Feed feed)
 {
     Call<F> call{callable};
     const Status status = static_cast<Status>(feed(&Call<F>::on_event, &call));
-#if ASIDE_HAS_EXCEPTIONS
     if (call.thrown)
         std::rethrow_exception(std::move(call.thrown));
-#endif
-    return status;
+    return check(status) == Status::ok;
 }
-
-template <class F>
-inline constexpr bool throws_nothing = std::is_nothrow_invocable_v<std::remove_reference_t<F> &, const Event &>;
 
 } // namespace detail
 
@@ -719,78 +965,57 @@ public:
     /// Makes an empty object, which owns nothing.
     Dialect() noexcept = default;
 
-    /// Finds a built-in dialect by its name or an alias; empty if there is none (Status::unknown, and the message names
-    /// the nearest ones).
+    /// Finds a built-in dialect by its name or an alias; empty if there is none, and last_error() names the nearest ones.
     static Dialect try_find(std::string_view name) noexcept
     {
         ASIDE_VERSION_SYMBOL();
         return Dialect(aside_dialect_find(name.data(), name.size()));
     }
 
+    /// try_find() that fails with Status::unknown if there is no such dialect.
+    static Dialect find(std::string_view name) { return detail::check(try_find(name)); }
+
     /// Finds the built-in dialect that a model writes, by the model's name: on a hub, in a registry or an interface, or a
-    /// file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`). Its start() is this model's. Empty if no
-    /// dialect is known for the model, or several fit equally well (Status::unknown). The message then names the dialects that
-    /// fit, or the nearest known models with their dialects, or says that the model is known to write no thinking in its text.
-    static Dialect try_find_for_model(std::string_view model) noexcept
+    /// file's path, in upper or lower case (`Qwen/Qwen3-32B-AWQ`, `deepseek-r1:14b`). Its start() is this model's. Fails
+    /// with Status::unknown if no dialect is known for the model, or several fit equally well. The message then names the dialects
+    /// that fit, or the nearest known models with their dialects, or says that the model is known to write no thinking in its text.
+    static Dialect find_for_model(std::string_view model)
     {
         ASIDE_VERSION_SYMBOL();
-        return Dialect(aside_dialect_find_for_model(model.data(), model.size()));
+        return detail::check(Dialect(aside_dialect_find_for_model(model.data(), model.size())));
     }
 
     /// Finds the built-in dialect that a chat template (Jinja, UTF-8) is written for, by the markers that the template writes:
-    /// it is read and never rendered. Empty if the template has no dialect's markers, or a marker that the nearest dialect
-    /// lacks (Status::unknown), and if several dialects fit equally well (Status::ambiguous, and the message names them).
-    /// `*match` is written if at least one dialect fits.
-    static Dialect try_find_for_template(std::string_view text, TemplateMatch *match = nullptr) noexcept;
+    /// it is read and never rendered. Fails with Status::unknown if the template has no dialect's markers, or a marker that the
+    /// nearest dialect lacks, and with Status::ambiguous if several dialects fit equally well: the message names them. `*match` is
+    /// written if at least one dialect fits.
+    static Dialect find_for_template(std::string_view text, TemplateMatch *match = nullptr);
 
-    /// Makes a dialect from the text of a dialect file (TOML, UTF-8); empty if it has an error (Status::dialect, and the
-    /// message names the line and the key).
-    static Dialect try_load(std::string_view toml) noexcept
+    /// Makes a dialect from the text of a dialect file (TOML, UTF-8). Fails with Status::dialect if it has an error: the
+    /// message names the line and the key.
+    static Dialect load(std::string_view toml)
     {
         ASIDE_VERSION_SYMBOL();
-        return Dialect(aside_dialect_load(toml.data(), toml.size()));
+        return detail::check(Dialect(aside_dialect_load(toml.data(), toml.size())));
     }
 
     /// Makes a dialect from a response template (JSON, UTF-8): the `response_template` of a `tokenizer_config.json`, or all of
-    /// that file; empty if a part of it cannot be read (Status::dialect, and the message names the part and its pattern).
-    static Dialect try_from_response_template(std::string_view json) noexcept
+    /// that file. Fails with Status::dialect if a part of it cannot be read: the message names the part and its pattern.
+    static Dialect from_response_template(std::string_view json)
     {
         ASIDE_VERSION_SYMBOL();
-        return Dialect(aside_dialect_from_response_template(json.data(), json.size()));
+        return detail::check(Dialect(aside_dialect_from_response_template(json.data(), json.size())));
     }
 
     /// Loads built-in dialects, so that finding them later allocates nothing: a host calls it once, before it serves. `names`
     /// has names or aliases with blanks between them (`"qwen3 harmony"`); if it is empty, all dialects are loaded.
     /// Status::unknown if a name is not known (the message lists the nearest names); the dialects before it are loaded. If
     /// memory runs out while they are loaded, the process ends.
-    static Status try_preload(std::string_view names = {}) noexcept
+    static void preload(std::string_view names = {})
     {
         ASIDE_VERSION_SYMBOL();
-        return static_cast<Status>(aside_dialect_preload(names.data(), names.size()));
+        detail::check_status(aside_dialect_preload(names.data(), names.size()));
     }
-
-#if ASIDE_HAS_EXCEPTIONS
-    /// try_preload() that throws.
-    static void preload(std::string_view names = {}) { static_cast<void>(detail::check(try_preload(names))); }
-
-    /// try_find() that throws.
-    static Dialect find(std::string_view name) { return detail::check(try_find(name)); }
-
-    /// try_find_for_model() that throws.
-    static Dialect find_for_model(std::string_view model) { return detail::check(try_find_for_model(model)); }
-
-    /// try_find_for_template() that throws.
-    static Dialect find_for_template(std::string_view text, TemplateMatch *match = nullptr)
-    {
-        return detail::check(try_find_for_template(text, match));
-    }
-
-    /// try_load() that throws.
-    static Dialect load(std::string_view toml) { return detail::check(try_load(toml)); }
-
-    /// try_from_response_template() that throws.
-    static Dialect from_response_template(std::string_view json) { return detail::check(try_from_response_template(json)); }
-#endif
 
     /// Returns the dialect's name; empty for an empty dialect. Valid as long as the dialect.
     std::string_view name() const noexcept
@@ -810,8 +1035,8 @@ public:
     }
 
     /// Returns the text that Event::rule and Event::tag of an open identify, as the dialect's file has it: the literal, the
-    /// tag's name, the fence's info string, the beginning of the header. Empty if there is no such rule or tag
-    /// (Status::range). Valid as long as the dialect.
+    /// tag's name, the fence's info string, the beginning of the header. Empty if there is no such rule or tag (Status::range).
+    /// Valid as long as the dialect.
     std::string_view opener(std::uint32_t rule, std::uint32_t tag) const noexcept
     {
         std::size_t len = 0;
@@ -821,8 +1046,8 @@ public:
 
     /// Returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file; the
     /// first is the model's usual form. Empty if the dialect has no such table, if the library has no memory for the texts
-    /// (Status::memory), and if the library that runs has another version of aside_unstable.h: this function may change in
-    /// any version.
+    /// (Status::memory), and if the loaded library has a different version of aside_unstable.h: this function may change in any
+    /// version.
     std::vector<ToolTrigger> tool_triggers() const;
 
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
@@ -862,8 +1087,8 @@ private:
     std::unique_ptr<const aside_dialect, Free> handle_;
 };
 
-/// The result of Dialect::find_for_template() besides the dialect. If a template fits several dialects equally well, the host
-/// must choose one of them, by the model's name for example.
+/// The result of Dialect::find_for_template(), in addition to the dialect. If a template fits several dialects equally well, the
+/// host must choose one of them, by the model's name for example.
 ///
 ///     aside::TemplateMatch match;
 ///     const aside::Dialect dialect = aside::Dialect::find_for_template(text, &match);
@@ -918,7 +1143,7 @@ inline std::vector<ToolTrigger> Dialect::tool_triggers() const
     return triggers;
 }
 
-inline Dialect Dialect::try_find_for_template(std::string_view text, TemplateMatch *match) noexcept
+inline Dialect Dialect::find_for_template(std::string_view text, TemplateMatch *match)
 {
     ASIDE_VERSION_SYMBOL();
     std::vector<const aside_dialect *> room(match == nullptr ? 0 : names().size());
@@ -933,7 +1158,7 @@ inline Dialect Dialect::try_find_for_template(std::string_view text, TemplateMat
         for (std::size_t at = 0; at < raw.count; at++)
             match->dialects.push_back(Dialect(room[at]));
     }
-    return found;
+    return detail::check(std::move(found));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -999,18 +1224,17 @@ struct Counts {
     std::uint64_t lost_thoughts = 0;
 };
 
-template <bool throws>
 class EventRange;
 
-/// The state of one stream. One thread at a time; scanners share nothing that changes.
+/// The state of one stream. Only one thread at a time may use it; scanners share no state that changes.
 class Scanner {
 public:
     /// Makes an empty object, which owns nothing.
     Scanner() noexcept = default;
 
-    /// Makes a scanner at the start of a stream; empty if that fails (Status::option for a start that the dialect does not
-    /// have, Status::memory).
-    static Scanner try_make(const Dialect &dialect, const ScannerOptions &options = {}) noexcept
+    /// Makes a scanner at the start of a stream. Fails with Status::option for a start that the dialect does not have, and with
+    /// Status::memory.
+    explicit Scanner(const Dialect &dialect, const ScannerOptions &options = {})
     {
         aside_scanner_options raw{};
         raw.size = sizeof raw;
@@ -1026,75 +1250,65 @@ public:
             raw.budget_unit = static_cast<std::uint32_t>(options.budget_unit);
             raw.budget_scope = static_cast<std::uint32_t>(options.budget_scope);
         }
-        Scanner scanner;
-        scanner.handle_.reset(aside_scanner_new(dialect.handle(), &raw));
-        return scanner;
+        handle_.reset(detail::check(aside_scanner_new(dialect.handle(), &raw)));
     }
 
     /// Makes a second scanner in the same state, also in the middle of a stream: for beam search, and for trying again from
-    /// here. Feeding one scanner does not change the other; thoughts that were not taken are in both. Empty if that fails
-    /// (Status::busy, Status::memory).
-    Scanner try_clone() const noexcept
+    /// here. Feeding one scanner does not change the other; thoughts that were not taken are in both.
+    Scanner clone() const
     {
         Scanner scanner;
-        scanner.handle_.reset(aside_scanner_clone(handle()));
+        scanner.handle_.reset(detail::check(aside_scanner_clone(handle())));
         return scanner;
     }
 
     /// Sets the start of the next stream, before its first byte: after a rendered prompt that ends in `tail`. The bytes after
-    /// the dialect's last turn marker are read as if the model had written them. `*start` becomes the span that is open at byte
-    /// 0. An undecided marker at the prompt's end opens nothing: a marker that is cut off, or an opener of a tool call that
-    /// counts only if a call follows it. If the stream decides that the opener counts, the first event opens its span.
-    /// finish(), reset() and an empty tail restore the scanner's own start. Status::order if the stream has begun.
-    Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
+    /// the dialect's last turn marker are read as if the model had written them. Returns the span that is open at byte 0. An undecided marker at the prompt's end opens no span: an incomplete marker, or an opener of a tool call that counts only
+    /// if a call follows it. If the stream decides that the opener counts, the first event opens its span. finish(), reset() and an
+    /// empty tail restore the scanner's own start. Status::order if the stream has begun.
+    Start start_from_prompt(std::string_view tail)
     {
-        std::uint32_t raw = ASIDE_START_DEFAULT;
-        const Status status = static_cast<Status>(aside_scanner_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
-        if (status == Status::ok && start != nullptr)
-            *start = static_cast<Start>(raw);
-        return status;
+        std::uint32_t start = ASIDE_START_DEFAULT;
+        detail::check_status(aside_scanner_start_from_prompt(handle(), tail.data(), tail.size(), &start));
+        return static_cast<Start>(start);
     }
 
-    /// Writes to `start` the start of the current stream, or of the next one: from a prompt, the options, or else the dialect.
-    /// `*is_guessed` becomes true if the dialect only guesses that its models start in the thinking.
-    Status try_start(Start &start, bool *is_guessed = nullptr) const noexcept
+    /// Returns the start of the current stream, or of the next one: from a prompt, the options, or else the dialect. `*is_guessed`
+    /// becomes true if the dialect only guesses that its models start in the thinking.
+    Start start(bool *is_guessed = nullptr) const
     {
-        std::uint32_t raw = ASIDE_START_DEFAULT;
+        std::uint32_t start = ASIDE_START_DEFAULT;
         std::uint32_t guessed = 0;
-        const Status status = static_cast<Status>(aside_scanner_start(handle(), &raw, &guessed));
-        if (status == Status::ok) {
-            start = static_cast<Start>(raw);
-            if (is_guessed != nullptr)
-                *is_guessed = guessed == 1;
-        }
-        return status;
+        detail::check_status(aside_scanner_start(handle(), &start, &guessed));
+        if (is_guessed != nullptr)
+            *is_guessed = guessed == 1;
+        return static_cast<Start>(start);
     }
 
     /// Sets the reason why the stream ends. Call it before the stream is finished: finishing clears the reason, as a reset
-    /// does. If an answer ended in the thinking in which it was guessed to start, and nothing has confirmed that guess,
+    /// does. If the stream was only guessed to start in the thinking, and the answer ended there without confirming the guess,
     /// finishing reports Kind::reclassify with Channel::content before the span is closed.
-    Status try_end_reason(EndReason reason) noexcept
+    void end_reason(EndReason reason)
     {
-        return static_cast<Status>(aside_scanner_end_reason(handle(), static_cast<std::uint32_t>(reason)));
+        detail::check_status(aside_scanner_end_reason(handle(), static_cast<std::uint32_t>(reason)));
     }
 
-    // Functions with a callable, which takes a const Event & and returns nothing, or Flow.
+    // Functions with a callable, which takes a const Event & and returns nothing, or Flow. They return false if it paused.
 
     /// Feeds the next bytes of the stream, cut anywhere, and calls the callable for each event that they complete.
-    /// Status::ok: the whole chunk is done. Status::stopped: feed chunk.substr(consumed()) next. Throws only the callable's
-    /// exceptions.
+    /// After a pause, feed chunk.substr(consumed()) next.
     template <class F>
-    Status try_feed(std::string_view chunk, F &&callable) noexcept(detail::throws_nothing<F>)
+    bool feed(std::string_view chunk, F &&callable)
     {
         return detail::run(callable, [&](aside_event_fn function, void *user) noexcept {
             return aside_scanner_feed(handle(), chunk.data(), chunk.size(), function, user);
         });
     }
 
-    /// Ends the stream: decides the held bytes, and closes open spans. After Status::ok the scanner is reset. After
-    /// Status::stopped call it again.
+    /// Ends the stream: decides the held bytes, and closes open spans. The scanner is then reset. After a pause call it
+    /// again.
     template <class F>
-    Status try_finish(F &&callable) noexcept(detail::throws_nothing<F>)
+    bool finish(F &&callable)
     {
         return detail::run(callable, [&](aside_event_fn function, void *user) noexcept {
             return aside_scanner_finish(handle(), function, user);
@@ -1104,7 +1318,7 @@ public:
     /// Releases the bytes that are held back as text of their channel; the stream continues. If a part of a marker was
     /// flushed, the rest of it is text too.
     template <class F>
-    Status try_flush(F &&callable) noexcept(detail::throws_nothing<F>)
+    bool flush(F &&callable)
     {
         return detail::run(callable, [&](aside_event_fn function, void *user) noexcept {
             return aside_scanner_flush(handle(), function, user);
@@ -1119,13 +1333,13 @@ public:
         return channel == ASIDE_NOT_TEXT ? std::nullopt : std::optional(static_cast<Channel>(channel));
     }
 
-    /// Feeds bytes whose tokens are known, as try_feed(). `tokens` is an array, a vector or another contiguous container of
-    /// Token, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special then count only
-    /// if a special token begins them; Event::first_token and Event::tokens say which tokens begin in an event, and counts()
-    /// counts the tokens of each channel. After Status::stopped feed the rest of the chunk, with the tokens that are not
-    /// completely done, the first of them with its remaining length.
+    /// Feeds bytes whose tokens are known, like feed(). `tokens` is an array, a vector or another contiguous container of
+    /// Token, and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special then count only if a
+    /// special token begins them; Event::first_token and Event::tokens say which tokens begin in an event, and counts() counts the
+    /// tokens of each channel. After a pause feed the rest of the chunk, with the tokens that are not completely consumed,
+    /// the first of them with its remaining length.
     template <class Tokens, class F>
-    Status try_feed_tokens(std::string_view chunk, const Tokens &tokens, F &&callable) noexcept(detail::throws_nothing<F>)
+    bool feed_tokens(std::string_view chunk, const Tokens &tokens, F &&callable)
     {
         const Token *const first = std::data(tokens);
         return detail::run(callable, [&](aside_event_fn function, void *user) noexcept {
@@ -1133,167 +1347,70 @@ public:
         });
     }
 
-    /// Closes the thinking that is open: releases the held bytes as text, and ends the span with Cause::forced. Nothing
-    /// happens if the innermost span is not thinking. A closer that comes next, with only blanks before it, is removed. For
-    /// a host that ends thinking which has become too long. After Status::stopped call it again.
+    /// Closes the open thinking: releases the held bytes as text, and ends the span with Cause::forced. Nothing happens if the
+    /// innermost span is not thinking. A closer that comes next, with only blanks before it, is removed. For a host that ends
+    /// thinking which has become too long. After a pause call it again.
     template <class F>
-    Status try_force_close(F &&callable) noexcept(detail::throws_nothing<F>)
+    bool force_close(F &&callable)
     {
         return detail::run(callable, [&](aside_event_fn function, void *user) noexcept {
             return aside_scanner_force_close(handle(), function, user);
         });
     }
 
-    // Functions that return a range of events, for loops. The chunk is fed as the loop takes the events. The loop ends at a
-    // failure, which status() returns. Chunk, tokens and scanner must outlive the range, and nothing else may call this scanner
+    // Functions that return a range of events, for loops. The chunk is fed as the loop takes the events, and a failure
+    // is thrown there. Chunk, tokens and scanner must outlive the range, and nothing else may call this scanner
     // during the loop.
 
-    [[nodiscard]] EventRange<false> try_events(std::string_view chunk) &noexcept;
-    [[nodiscard]] EventRange<false> try_finish_events() &noexcept;
-    [[nodiscard]] EventRange<false> try_flush_events() &noexcept;
-    [[nodiscard]] EventRange<false> try_force_close_events() &noexcept;
+    [[nodiscard]] EventRange events(std::string_view chunk) &noexcept;
+    [[nodiscard]] EventRange finish_events() &noexcept;
+    [[nodiscard]] EventRange flush_events() &noexcept;
+    [[nodiscard]] EventRange force_close_events() &noexcept;
     template <class Tokens>
-    [[nodiscard]] EventRange<false> try_token_events(std::string_view chunk, const Tokens &tokens) &noexcept;
+    [[nodiscard]] EventRange token_events(std::string_view chunk, const Tokens &tokens) &noexcept;
 
     /// Resets the scanner: drops the held bytes, and every error except Status::panic.
-    Status try_reset() noexcept { return static_cast<Status>(aside_scanner_reset(handle())); }
+    void reset() { detail::check_status(aside_scanner_reset(handle())); }
 
-    /// Removes the oldest thought that has ended from a scanner with ScannerOptions::collect, and writes it to `thought`.
-    /// Status::none if no thought is waiting; `thought` is then unchanged.
-    Status try_take_thought(Thought &thought) noexcept
+    /// Removes the oldest thought that has ended from a scanner with ScannerOptions::collect, and returns it, or nothing if no
+    /// thought is waiting.
+    std::optional<Thought> take_thought()
     {
         aside_thought raw{};
         raw.size = sizeof raw;
-        const Status status = static_cast<Status>(aside_scanner_take_thought(handle(), &raw));
-        if (status != Status::ok)
-            return status;
+        if (detail::check(static_cast<Status>(aside_scanner_take_thought(handle(), &raw))) == Status::none)
+            return std::nullopt;
+        Thought thought;
         thought.text = detail::view(raw.text);
         thought.offset = raw.offset;
         thought.cause = static_cast<Cause>(raw.cause);
         thought.truncated = raw.truncated != 0;
-        thought.type.reset();
-        thought.confidence.reset();
         if (raw.has_thought_type != 0)
             thought.type = detail::view(raw.thought_type);
         if (raw.has_confidence != 0)
             thought.confidence = raw.confidence;
-        thought.attributes.clear();
         for (std::size_t at = 0; at < raw.attribute_count; at++) {
             aside_attribute attribute{};
             attribute.size = sizeof attribute;
             if (aside_scanner_thought_attribute(handle(), at, &attribute) == ASIDE_OK)
                 thought.attributes.push_back({detail::view(attribute.name), detail::view(attribute.value)});
         }
-        return status;
+        return thought;
     }
 
-    /// Writes to `counts` the counts of a channel since the stream began; after finish(), those of the finished stream, until
-    /// another begins. Held bytes count when they are reported. `counts` is written with Status::ok only; Status::range: there
-    /// is no such channel. If a finished stream has thinking, and neither content nor tool text, the whole answer was thinking:
-    /// the model broke off, or thinking was off although the stream was started in it.
-    Status try_counts(Channel channel, Counts &counts) const noexcept
+    /// Returns the counts of a channel since the stream began; after finish(), those of the finished stream, until another begins.
+    /// Held bytes count when they are reported. Status::range means that the channel does not exist. If a finished stream has
+    /// thinking, and neither content nor tool text, the whole answer was thinking: the model broke off, or the stream was started in
+    /// the thinking although the thinking was off.
+    Counts counts(Channel channel) const
     {
         aside_counts raw{};
         raw.size = sizeof raw;
-        const Status status = static_cast<Status>(aside_scanner_counts(handle(), static_cast<std::uint32_t>(channel), &raw));
-        if (status == Status::ok)
-            counts = {raw.bytes, raw.characters, raw.spans, raw.tokens, raw.lost_thoughts};
-        return status;
+        detail::check_status(aside_scanner_counts(handle(), static_cast<std::uint32_t>(channel), &raw));
+        return {raw.bytes, raw.characters, raw.spans, raw.tokens, raw.lost_thoughts};
     }
 
-#if ASIDE_HAS_EXCEPTIONS
-    /// try_make() that throws.
-    explicit Scanner(const Dialect &dialect, const ScannerOptions &options = {})
-        : Scanner(detail::check(try_make(dialect, options)))
-    {}
-
-    /// try_clone() that throws.
-    Scanner clone() const { return detail::check(try_clone()); }
-
-    /// try_start_from_prompt() that throws, and returns the span that is open at byte 0.
-    Start start_from_prompt(std::string_view tail)
-    {
-        Start start{};
-        static_cast<void>(detail::check(try_start_from_prompt(tail, &start)));
-        return start;
-    }
-
-    /// try_start() that throws, and returns the start of the stream.
-    Start start(bool *is_guessed = nullptr) const
-    {
-        Start start{};
-        static_cast<void>(detail::check(try_start(start, is_guessed)));
-        return start;
-    }
-
-    /// try_end_reason() that throws.
-    void end_reason(EndReason reason) { static_cast<void>(detail::check(try_end_reason(reason))); }
-
-    /// try_feed() that throws. Returns false if the callable paused.
-    template <class F>
-    bool feed(std::string_view chunk, F &&callable)
-    {
-        return detail::check(try_feed(chunk, callable)) == Status::ok;
-    }
-
-    /// try_finish() that throws. Returns false if the callable paused.
-    template <class F>
-    bool finish(F &&callable)
-    {
-        return detail::check(try_finish(callable)) == Status::ok;
-    }
-
-    /// try_flush() that throws. Returns false if the callable paused.
-    template <class F>
-    bool flush(F &&callable)
-    {
-        return detail::check(try_flush(callable)) == Status::ok;
-    }
-
-    /// try_feed_tokens() that throws. Returns false if the callable paused.
-    template <class Tokens, class F>
-    bool feed_tokens(std::string_view chunk, const Tokens &tokens, F &&callable)
-    {
-        return detail::check(try_feed_tokens(chunk, tokens, callable)) == Status::ok;
-    }
-
-    /// try_force_close() that throws. Returns false if the callable paused.
-    template <class F>
-    bool force_close(F &&callable)
-    {
-        return detail::check(try_force_close(callable)) == Status::ok;
-    }
-
-    /// Functions that return a range which throws.
-    [[nodiscard]] EventRange<true> events(std::string_view chunk) &noexcept;
-    [[nodiscard]] EventRange<true> finish_events() &noexcept;
-    [[nodiscard]] EventRange<true> flush_events() &noexcept;
-    [[nodiscard]] EventRange<true> force_close_events() &noexcept;
-    template <class Tokens>
-    [[nodiscard]] EventRange<true> token_events(std::string_view chunk, const Tokens &tokens) &noexcept;
-
-    /// try_counts() that throws.
-    Counts counts(Channel channel) const
-    {
-        Counts counts;
-        static_cast<void>(detail::check(try_counts(channel, counts)));
-        return counts;
-    }
-
-    /// try_reset() that throws.
-    void reset() { static_cast<void>(detail::check(try_reset())); }
-
-    /// try_take_thought() that throws, and returns nothing if no thought is waiting.
-    std::optional<Thought> take_thought()
-    {
-        Thought thought;
-        if (detail::check(try_take_thought(thought)) == Status::none)
-            return std::nullopt;
-        return thought;
-    }
-#endif
-
-    /// Returns the number of bytes of the last feed's chunk that are done.
+    /// Returns the number of bytes of the last feed's chunk that are consumed.
     std::size_t consumed() const noexcept { return aside_scanner_consumed(handle()); }
 
     /// Returns the number of bytes that are held back now.
@@ -1313,7 +1430,6 @@ public:
     aside_scanner *handle() const noexcept { return handle_.get(); }
 
 private:
-    template <bool throws>
     friend class EventRange;
 
     struct Free {
@@ -1337,7 +1453,6 @@ private:
 
 /// The events of one chunk, of a finish, a flush or a forced close: an input range. Each step pulls one event; begin() pulls
 /// the first, or, after a loop that was left early, the next one.
-template <bool throws>
 class EventRange {
 public:
     struct sentinel {};
@@ -1352,12 +1467,12 @@ public:
 
         reference operator*() const noexcept { return range_->event_; }
         pointer operator->() const noexcept { return &range_->event_; }
-        iterator &operator++() noexcept(!throws)
+        iterator &operator++()
         {
             range_->next();
             return *this;
         }
-        void operator++(int) noexcept(!throws) { range_->next(); }
+        void operator++(int) { range_->next(); }
 
         friend bool operator==(const iterator &at, sentinel) noexcept { return at.is_at_end(); }
         friend bool operator!=(const iterator &at, sentinel) noexcept { return !at.is_at_end(); }
@@ -1375,7 +1490,7 @@ public:
     EventRange(EventRange &&) noexcept = default;
     EventRange &operator=(EventRange &&) noexcept = default;
 
-    iterator begin() noexcept(!throws)
+    iterator begin()
     {
         next();
         return iterator(this);
@@ -1399,7 +1514,7 @@ private:
 
     // Pulls one event from the library, so that a loop that is left early leaves the scanner paused just after the loop's last
     // event.
-    void next() noexcept(!throws)
+    void next()
     {
         while (status_ == Status::more) {
             aside_event raw;
@@ -1424,12 +1539,7 @@ private:
             status_ = Status::memory;
         }
         at_end_ = true;
-#if ASIDE_HAS_EXCEPTIONS
-        if constexpr (throws) {
-            if (failed(status_))
-                throw Error(status_, detail::reason(status_));
-        }
-#endif
+        static_cast<void>(detail::check(status_));
     }
 
     aside_status call(aside_event_array *array) noexcept
@@ -1440,7 +1550,7 @@ private:
         case Work::flush: return aside_scanner_flush_into(scanner, array);
         case Work::force_close: return aside_scanner_force_close_into(scanner, array);
         case Work::feed_tokens:
-            // The rest of a token that was begun is fed alone, because the caller's tokens must not be changed.
+            // The rest of a token that was partly consumed is fed alone, because the caller's tokens must not be changed.
             if (begun_.len > 0)
                 return aside_scanner_feed_tokens_into(scanner, rest_.data(), begun_.len, &begun_, 1, array);
             return aside_scanner_feed_tokens_into(scanner, rest_.data(), rest_.size(), tokens_, token_count_, array);
@@ -1501,199 +1611,234 @@ private:
     Event event_{};
 };
 
-inline EventRange<false> Scanner::try_events(std::string_view chunk) &noexcept
-{
-    return {this, EventRange<false>::Work::feed, chunk};
-}
-inline EventRange<false> Scanner::try_finish_events() &noexcept { return {this, EventRange<false>::Work::finish}; }
-inline EventRange<false> Scanner::try_flush_events() &noexcept { return {this, EventRange<false>::Work::flush}; }
-inline EventRange<false> Scanner::try_force_close_events() &noexcept { return {this, EventRange<false>::Work::force_close}; }
+inline EventRange Scanner::events(std::string_view chunk) &noexcept { return {this, EventRange::Work::feed, chunk}; }
+inline EventRange Scanner::finish_events() &noexcept { return {this, EventRange::Work::finish}; }
+inline EventRange Scanner::flush_events() &noexcept { return {this, EventRange::Work::flush}; }
+inline EventRange Scanner::force_close_events() &noexcept { return {this, EventRange::Work::force_close}; }
 template <class Tokens>
-EventRange<false> Scanner::try_token_events(std::string_view chunk, const Tokens &tokens) &noexcept
+EventRange Scanner::token_events(std::string_view chunk, const Tokens &tokens) &noexcept
 {
-    return {this, EventRange<false>::Work::feed_tokens, chunk, std::data(tokens), std::size(tokens)};
+    return {this, EventRange::Work::feed_tokens, chunk, std::data(tokens), std::size(tokens)};
 }
-
-#if ASIDE_HAS_EXCEPTIONS
-inline EventRange<true> Scanner::events(std::string_view chunk) &noexcept
-{
-    return {this, EventRange<true>::Work::feed, chunk};
-}
-inline EventRange<true> Scanner::finish_events() &noexcept { return {this, EventRange<true>::Work::finish}; }
-inline EventRange<true> Scanner::flush_events() &noexcept { return {this, EventRange<true>::Work::flush}; }
-inline EventRange<true> Scanner::force_close_events() &noexcept { return {this, EventRange<true>::Work::force_close}; }
-template <class Tokens>
-EventRange<true> Scanner::token_events(std::string_view chunk, const Tokens &tokens) &noexcept
-{
-    return {this, EventRange<true>::Work::feed_tokens, chunk, std::data(tokens), std::size(tokens)};
-}
-#endif
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Tool calls as JSON for a client
+// Answers: a text in, thinking, content and tool calls out
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// The options of a call writer.
-struct CallWriterOptions {
-    /// The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`, or
-    /// with `name` and `input_schema`, as in Anthropic's Messages. Only calls of these are emitted, and their schemas have
-    /// the types of the arguments. `[]`: no call is emitted. Nothing: every call is emitted.
-    std::optional<std::string_view> tools{};
-    /// The beginning of an id for a call to which the model gave no id; CallDelta::index follows it.
-    std::string_view id_prefix = "call_";
-    /// The most bytes of a call that are held because they cannot be sent yet. 0: 1 MiB.
-    std::uint64_t max_held = 0;
-    /// The most bytes of `tools` that are read; a longer list is an error. Reading a list may take some 40 times as much
-    /// memory. 0: 4 MiB.
-    std::uint64_t max_tools = 0;
-    /// The part of a call that is sent before the call is whole. At most `max_held` bytes are held for it.
-    NotWhole not_whole = NotWhole::tell;
-    /// The treatment of a call of a tool that is not in `tools`. For a call writer, which writes no text, `text` and `drop` are
-    /// the same: the call has no delta.
-    UnknownTool unknown_tool = UnknownTool::text;
-    /// Whether the end of a text that has ended by itself (Cause::ended) may end a call.
-    ImpliedEnd implied_end = ImpliedEnd::on;
-    /// The most calls of a stream that are emitted, such as 1 for `"parallel_tool_calls": false`. 0: all.
-    std::uint64_t max_calls = 0;
-    /// Mend arguments that can mean only one thing; the last delta of such a call has `is_repaired`. In JSON, a backslash
-    /// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a string
-    /// that contains it as JSON is decoded, and a Python literal between markers becomes JSON.
-    bool repair_arguments = false;
+/// A part of an answer. Members that a kind does not name are empty, 0 or false. All views are memory of the answer, valid until its
+/// next call; names, ids and arguments are UTF-8.
+struct Part {
+    PartKind kind;
+    /// The next text of the thinking or of the content, or the next JSON of a call's arguments: joined, these are a JSON object if
+    /// the call is whole. The text of thinking and of content may end inside a character, if the model's text does.
+    std::string_view text;
+    std::uint64_t index;   ///< of the parts of a call: its number in the answer, from 0
+    std::string_view name; ///< of a call: the tool
+    std::string_view id;   ///< of a call: an id that no other call of the answer has
+    bool is_made;          ///< of a call: the id was made here, because the model wrote none or one that is taken
+    bool is_whole;         ///< of a call's end: the arguments are complete; do not run a call that is not whole
+    bool is_repaired;      ///< of a call's end: it was repaired, and the model may have meant other arguments
+    Cause cause;           ///< of a call's end: why, or Cause::malformed if the arguments are not a JSON object
+    std::string_view
+        late_id;  ///< of a call's end: an id that the model wrote after the call was reported, for whole messages
+    Channel from; ///< of a move: the channel in which all its text was reported
+    Channel to;   ///< of a move: the channel to which that text belongs
 };
 
-namespace detail {
+/// The parts that a call of an answer has reported, for a loop. They are memory of the answer, valid until its next call.
+class Parts {
+public:
+    class iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Part;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const Part *;
+        using reference = Part;
 
-/// Returns a text for C, with a NULL pointer only if the option is not set.
-inline std::string_view for_c(const std::optional<std::string_view> &text) noexcept
-{
-    const std::string_view view = text.value_or(std::string_view());
-    return text.has_value() && view.data() == nullptr ? std::string_view("") : view;
-}
+        iterator() noexcept = default;
 
-} // namespace detail
+        Part operator*() const noexcept
+        {
+            const bool is_call = at_->kind == ASIDE_PART_KIND_CALL;
+            const std::string_view text = detail::view(at_->text);
+            const std::string_view id = detail::view(at_->id);
+            return {static_cast<PartKind>(at_->kind),
+                    is_call ? std::string_view() : text,
+                    at_->index,
+                    is_call ? text : std::string_view(),
+                    is_call ? id : std::string_view(),
+                    at_->is_made == 1,
+                    at_->is_whole == 1,
+                    at_->is_repaired == 1,
+                    static_cast<Cause>(at_->cause),
+                    is_call ? std::string_view() : id,
+                    static_cast<Channel>(at_->from),
+                    static_cast<Channel>(at_->to)};
+        }
+        iterator &operator++() noexcept
+        {
+            ++at_;
+            return *this;
+        }
+        iterator operator++(int) noexcept { return iterator(at_++); }
 
-/// The next part of a tool call for a client. Its views are UTF-8, and memory of the writer, valid until its next call.
-struct CallDelta {
-    std::uint64_t call = 0;      ///< the number of the call in the stream, as Event::call; those not emitted count too
-    std::uint64_t index = 0;     ///< the number among those that are emitted: `index` of OpenAI's `tool_calls`
-    bool is_first = false;       ///< the first delta of the call: it has id and name
-    bool is_last = false;        ///< the last one
-    std::string_view id;         ///< in the first delta
-    std::string_view name;       ///< in the first delta
-    std::string_view arguments;  ///< the next part of them: all parts, joined, are JSON if the call is whole
-    Cause cause = Cause::marker; ///< in the last delta: why the call ended
-    bool is_whole = false;       ///< in the last delta: the arguments are complete
-    bool is_repaired = false;    ///< in the last delta: the call was repaired, and may be another than the model meant
-    std::string_view late_id;    ///< in the last delta: an id that came after the first one, for clients of whole answers
+        friend bool operator==(const iterator &a, const iterator &b) noexcept { return a.at_ == b.at_; }
+        friend bool operator!=(const iterator &a, const iterator &b) noexcept { return a.at_ != b.at_; }
+
+    private:
+        friend Parts;
+        explicit iterator(const aside_part *at) noexcept : at_(at) {}
+
+        const aside_part *at_ = nullptr;
+    };
+
+    /// Makes an empty list.
+    Parts() noexcept = default;
+
+    iterator begin() const noexcept { return iterator(first_); }
+    iterator end() const noexcept { return iterator(first_ + count_); }
+    std::size_t size() const noexcept { return count_; }
+    bool empty() const noexcept { return count_ == 0; }
+
+private:
+    friend class Answer;
+
+    const aside_part *first_ = nullptr;
+    std::size_t count_ = 0;
 };
 
-/// Makes OpenAI's `tool_calls` of the events of one stream. One thread at a time; writers share nothing that changes.
+/// Reads one text of a model, cut anywhere, and reports thinking, content and tool calls with JSON arguments, as parts without
+/// markers. Every byte of the text is in exactly one part, in a call that is reported, or is a marker or framing around these: what
+/// turns out not to be a call is content, in its place. Only one thread at a time may use it; answers share no state that changes.
 ///
-///     aside::ScannerOptions options;
-///     options.calls = true;
-///     aside::Scanner scanner(dialect, options);
-///     aside::CallWriter writer(dialect, {request.tools});
-///     scanner.feed(chunk, [&](const aside::Event &event) {
-///         if (const auto delta = writer.feed(event))
-///             send(delta->index, delta->id, delta->name, delta->arguments);
-///     });
-class CallWriter {
+///     aside::AnswerOptions options;
+///     options.tools = request.tools;
+///     aside::Answer answer(aside::Dialect::find("qwen3"), options);
+///     for (const aside::Part &part : answer.feed(chunk)) {
+///         switch (part.kind) {
+///         case aside::PartKind::content: send_text(part.text); break;
+///         case aside::PartKind::call: send_call(part.index, part.id, part.name); break;
+///         case aside::PartKind::arguments: send_arguments(part.index, part.text); break;
+///         default: break;
+///         }
+///     }
+class Answer {
 public:
     /// Makes an empty object, which owns nothing.
-    CallWriter() noexcept = default;
+    Answer() noexcept = default;
 
-    /// Makes a writer for the events of scanners of this dialect, which may be destroyed after it; empty if that fails
-    /// (Status::option for tools that cannot be read, and the message says where; Status::memory). If memory runs out while
-    /// the tools are read, the process ends.
-    static CallWriter try_make(const Dialect &dialect, const CallWriterOptions &options = {}) noexcept
+    /// Makes an answer at the start of a text. Fails with Status::option for a start that the dialect does not have, and for tools
+    /// that cannot be read, and the message has the place of the fault; with Status::memory. If memory runs out while the tools are
+    /// read, the process ends.
+    explicit Answer(const Dialect &dialect, const AnswerOptions &options = {})
     {
-        aside_call_writer_options raw{};
+        const aside_answer_options raw = detail::lend(options);
+        handle_.reset(detail::check(aside_answer_new(dialect.handle(), &raw)));
+    }
+
+    /// Sets the start of the text, before its first byte: the text follows a rendered prompt that ends in `tail`, read as by
+    /// Scanner::start_from_prompt(). Returns the span that is open at the first byte. finish() and reset() restore the answer's own
+    /// start. Status::order if the text has begun.
+    Start start_from_prompt(std::string_view tail)
+    {
+        std::uint32_t start = ASIDE_START_DEFAULT;
+        detail::check_status(aside_answer_start_from_prompt(handle(), tail.data(), tail.size(), &start));
+        return static_cast<Start>(start);
+    }
+
+    /// Sets the tools of the request, before the first byte of the text, like AnswerOptions::tools; without tools, every call is
+    /// reported. Use it for an answer that serves one request after another. finish() and reset() restore the answer's own tools.
+    /// Fails with Status::option for tools that cannot be read, and with Status::order if the text has begun.
+    void use_tools(std::optional<std::string_view> tools)
+    {
+        const std::string_view text = detail::for_c(tools);
+        detail::check_status(aside_answer_use_tools(handle(), text.data(), text.size()));
+    }
+
+    /// Feeds the next bytes of the text, cut anywhere. Returns the parts that are decided, which may be none.
+    Parts feed(std::string_view chunk)
+    {
+        return read([&](const aside_part **first, std::size_t *count) noexcept {
+            return aside_answer_feed(handle(), chunk.data(), chunk.size(), first, count);
+        });
+    }
+
+    /// Feeds bytes whose tokens are known, like feed(). `tokens` is an array, a vector or another contiguous container of Token,
+    /// and their lengths add up to the chunk's (Status::length). Markers that a dialect calls special then count only if a special
+    /// token begins them.
+    template <class Tokens>
+    Parts feed_tokens(std::string_view chunk, const Tokens &tokens)
+    {
+        const Token *const at = std::data(tokens);
+        return read([&](const aside_part **first, std::size_t *count) noexcept {
+            return aside_answer_feed_tokens(handle(), chunk.data(), chunk.size(), at, std::size(tokens), first, count);
+        });
+    }
+
+    /// Reports the held bytes as text: those that may begin a marker, and those of a call that is not decided. The text continues.
+    Parts flush()
+    {
+        return read([&](const aside_part **first, std::size_t *count) noexcept {
+            return aside_answer_flush(handle(), first, count);
+        });
+    }
+
+    /// Closes the open thinking, as Scanner::force_close() does.
+    Parts force_close()
+    {
+        return read([&](const aside_part **first, std::size_t *count) noexcept {
+            return aside_answer_force_close(handle(), first, count);
+        });
+    }
+
+    /// Ends the text, and returns the parts that are left. The answer is then reset, except for its counts. The reason matters
+    /// if a call, or thinking that may be the answer, is open at the end: only a text that ended by itself (EndReason::ended) may
+    /// end a call that has no end, or turn out to be an answer without markers.
+    Parts finish(EndReason reason = EndReason::unknown)
+    {
+        return read([&](const aside_part **first, std::size_t *count) noexcept {
+            return aside_answer_finish(handle(), static_cast<std::uint32_t>(reason), first, count);
+        });
+    }
+
+    /// Resets the answer: drops the held bytes, the counts, and every error except Status::panic.
+    void reset() { detail::check_status(aside_answer_reset(handle())); }
+
+    /// Returns the counts of a channel's text, like Scanner::counts(): also those of thinking that was dropped, and of text that was
+    /// moved later.
+    Counts counts(Channel channel) const
+    {
+        aside_counts raw{};
         raw.size = sizeof raw;
-        raw.tools = detail::bytes(detail::for_c(options.tools));
-        raw.id_prefix = detail::bytes(detail::for_c(options.id_prefix));
-        raw.max_held = options.max_held;
-        raw.max_tools = options.max_tools;
-        raw.not_whole = static_cast<std::uint32_t>(options.not_whole);
-        raw.unknown_tool = static_cast<std::uint32_t>(options.unknown_tool);
-        raw.implied_end = static_cast<std::uint32_t>(options.implied_end);
-        raw.max_calls = options.max_calls;
-        raw.repair_arguments = options.repair_arguments ? 1 : 0;
-        CallWriter writer;
-        writer.handle_.reset(aside_call_writer_new(dialect.handle(), &raw));
-        return writer;
+        detail::check_status(aside_answer_counts(handle(), static_cast<std::uint32_t>(channel), &raw));
+        return {raw.bytes, raw.characters, raw.spans, raw.tokens, raw.lost_thoughts};
     }
 
-    /// Takes the next event of the stream. An event that belongs to no call changes nothing. Status::ok: `delta` is the next
-    /// part of a call. Status::none: there is nothing to send yet. A call that is not emitted has no delta.
-    Status try_feed(const Event &event, CallDelta &delta) noexcept
-    {
-        aside_event raw{};
-        raw.kind = static_cast<std::uint32_t>(event.kind);
-        raw.channel = static_cast<std::uint32_t>(event.channel);
-        raw.cause = static_cast<std::uint32_t>(event.cause);
-        raw.rule = event.rule;
-        raw.tag = event.is_repaired ? 1 : event.tag;
-        raw.call = event.call;
-        raw.offset = event.offset;
-        raw.len = event.bytes.size();
-        const bool is_apart = event.kind == Kind::call_name && event.bytes.empty();
-        if (is_apart)
-            raw.value_len = static_cast<std::uint32_t>(event.name.size());
-        aside_call_delta made{};
-        made.size = sizeof made;
-        const char *const bytes = is_apart ? event.name.data() : event.bytes.data();
-        const Status status = static_cast<Status>(aside_call_writer_feed(handle(), &raw, sizeof raw, bytes, &made));
-        if (status != Status::ok)
-            return status;
-        delta.call = made.call;
-        delta.index = made.index;
-        delta.is_first = made.is_first == 1;
-        delta.is_last = made.is_last == 1;
-        delta.id = detail::view(made.id);
-        delta.name = detail::view(made.name);
-        delta.arguments = detail::view(made.arguments);
-        delta.cause = static_cast<Cause>(made.cause);
-        delta.is_whole = made.is_whole == 1;
-        delta.is_repaired = made.is_repaired == 1;
-        delta.late_id = detail::view(made.late_id);
-        return status;
-    }
-
-    /// Resets the writer for the next stream: call it when the scanner was finished or reset. It clears every error except
-    /// Status::panic.
-    Status try_reset() noexcept { return static_cast<Status>(aside_call_writer_reset(handle())); }
-
-#if ASIDE_HAS_EXCEPTIONS
-    /// try_make() that throws.
-    explicit CallWriter(const Dialect &dialect, const CallWriterOptions &options = {})
-        : CallWriter(detail::check(try_make(dialect, options)))
-    {}
-
-    /// try_feed() that throws; nothing if there is nothing to send yet.
-    std::optional<CallDelta> feed(const Event &event)
-    {
-        CallDelta delta;
-        if (detail::check(try_feed(event, delta)) == Status::none)
-            return std::nullopt;
-        return delta;
-    }
-
-    /// try_reset() that throws.
-    void reset() { static_cast<void>(detail::check(try_reset())); }
-#endif
+    /// Returns the number of bytes of the text that are held back now.
+    std::size_t held() const noexcept { return aside_answer_held(handle()); }
 
     /// Returns whether the object is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-    /// Returns the handle for functions of aside.h; the writer still owns it.
-    aside_call_writer *handle() const noexcept { return handle_.get(); }
+    /// Returns the handle for functions of aside.h; the answer still owns it.
+    aside_answer *handle() const noexcept { return handle_.get(); }
 
 private:
     struct Free {
-        void operator()(aside_call_writer *writer) const noexcept { aside_call_writer_free(writer); }
+        void operator()(aside_answer *answer) const noexcept { aside_answer_free(answer); }
     };
 
-    std::unique_ptr<aside_call_writer, Free> handle_;
+    /// Runs `call(first, count)`, which writes parts.
+    template <class Call>
+    static Parts read(Call call)
+    {
+        Parts parts;
+        detail::check_status(call(&parts.first_, &parts.count_));
+        return parts;
+    }
+
+    std::unique_ptr<aside_answer, Free> handle_;
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -1712,65 +1857,6 @@ constexpr Shapes operator|(Shapes a, Shapes b) noexcept
     return static_cast<Shapes>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-/// The options of a rewriter. The defaults follow the rewriter's dialect.
-struct RewriterOptions {
-    Start start = Start::dialect; ///< of each choice's text
-    Field field = Field::reasoning_content;
-    Body body = Body::unknown;
-    bool off = false;            ///< nothing is split, and the output is the input
-    std::uint64_t max_event = 0; ///< the largest event or body in bytes that is read: longer ones pass. 0: 16 MiB
-    /// The options of a scanner for each choice's text; they hold for every stream, whatever its start and its dialect are.
-    StrayClose stray_close = StrayClose::dialect;
-    LeadingTags leading_tags = LeadingTags::dialect; ///< as for a scanner
-    /// Make `tool_calls` of the calls that the model writes as text, if the dialect says how they are written. A choice is left
-    /// alone from the first call that the server itself has made.
-    bool calls = false;
-    /// With `calls`, the request's tools, as for a CallWriter: calls of other tools stay in the text.
-    std::optional<std::string_view> tools{};
-    CallsInThinking calls_in_thinking = CallsInThinking::dialect;
-    /// In a stream, the most bytes of a choice's text that are held until it is clear whether a call is for the client. 0:
-    /// 1 MiB.
-    std::uint64_t max_held = 0;
-    Formats formats = Formats::all; ///< answers of other formats pass unchanged
-    ResponsesAs responses_as = ResponsesAs::reasoning_text;
-    /// Mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments inside an event,
-    /// an object over several lines, chunks without `choices`, and more.
-    bool repair = false;
-    /// Send the thinking again as content if an answer ends by itself and has neither content nor a call.
-    bool promote_empty = false;
-    /// Write one chunk for each chunk of the server, the thinking before the content, for clients that count chunks: in chat
-    /// completions, completions and Ollama's lines, also where `repair` or `normalise` would make two.
-    bool merge = false;
-    /// The most bytes of `tools` that are read, those of use_tools() too; a longer list is an error. 0: 4 MiB.
-    std::uint64_t max_tools = 0;
-    /// Leave guessed thinking unchanged. Otherwise, if an answer ends by itself in the thinking in which the dialect guessed it
-    /// to start, and nothing has confirmed that guess, a stream repeats the text as content, and a body has it as content
-    /// alone.
-    bool keep_guessed = false;
-    /// With `calls`, the part of a call that is sent before the call is whole. A body, and Ollama's format, have whole calls
-    /// only.
-    NotWhole not_whole = NotWhole::tell;
-    /// With `calls`, how a call of a tool that is not in `tools` is treated.
-    UnknownTool unknown_tool = UnknownTool::text;
-    /// With `calls`, whether the end of a text that has ended by itself may end a call.
-    ImpliedEnd implied_end = ImpliedEnd::on;
-    /// With `calls`, the most calls of a choice that are made `tool_calls`, such as 1 for `"parallel_tool_calls": false`;
-    /// later ones stay text. 0: 1,024, and never more.
-    std::uint64_t max_calls = 0;
-    /// With `calls`, mend arguments as CallWriterOptions::repair_arguments does.
-    bool repair_arguments = false;
-    /// With `calls`, the name of a tool. The text of each choice, without its thinking, is read as the arguments of a call of
-    /// this tool, as a grammar for a named tool (`tool_choice`) makes a model write them. For a list of calls there is
-    /// Start::calls.
-    std::optional<std::string_view> start_call{};
-    Shapes normalise = Shapes::none;    ///< the shapes of servers' answers of which one is made: Shapes::all, or some
-    Thinking thinking = Thinking::keep; ///< whether the thinking is sent; for a request there is request_thinking()
-    /// Label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that they can be
-    /// removed from a history.
-    bool label = false;
-    Comments comments = Comments::keep; ///< the treatment of comments in a stream of events, for clients that fail on them
-};
-
 /// The counts of a rewriter since it was made or last reset.
 struct Stats {
     std::uint64_t events = 0;          ///< that have data, lines of JSON, and bodies that were read whole
@@ -1785,14 +1871,15 @@ struct Stats {
     std::uint64_t content_bytes = 0;   ///< of text that was sent as content
     std::uint64_t held = 0;            ///< bytes of text and of an unfinished event that a finish would send now
     std::uint64_t split_by_server = 0; ///< texts whose thinking the server splits itself
-    /// Whether the stream is sent on unread because its first bytes are not text: it is compressed, or in another encoding
-    /// than UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body first.
+    /// Whether the stream is forwarded unread because its first bytes are not text: it is compressed, or not in UTF-8. Ask the
+    /// server for `Accept-Encoding: identity`, or decode the body first.
     bool encoded = false;
     std::uint64_t calls = 0; ///< tool calls of the text that were sent as calls, except for those of a server itself
 };
 
-/// Rewrites the bytes of an answer, an event stream, lines of JSON or a JSON body: the thinking moves from the content to
-/// where the format has it, and everything else is unchanged. One thread at a time; rewriters share nothing that changes.
+/// Rewrites the bytes of an answer, an event stream, lines of JSON or a JSON body: the thinking moves from the content to the place
+/// that the format has for it, and everything else is unchanged. Only one thread at a time may use it; rewriters share no state
+/// that changes.
 ///
 ///     aside::Rewriter rewriter(aside::Dialect::find("qwen3"));
 ///     while (const std::size_t len = receive(buffer, sizeof buffer))
@@ -1803,176 +1890,80 @@ public:
     /// Makes an empty object, which owns nothing.
     Rewriter() noexcept = default;
 
-    /// Makes a rewriter at the start of a stream; empty if that fails (Status::option for a start that the dialect does not
-    /// have, Status::memory).
-    static Rewriter try_make(const Dialect &dialect, const RewriterOptions &options = {}) noexcept
+    /// Makes a rewriter at the start of a stream. Fails with Status::option for a start that the dialect does not have, and with
+    /// Status::memory.
+    explicit Rewriter(const Dialect &dialect, const RewriterOptions &options = {})
     {
-        aside_rewriter_options raw{};
-        raw.size = sizeof raw;
-        raw.start = static_cast<std::uint32_t>(options.start);
-        raw.field = static_cast<std::uint32_t>(options.field);
-        raw.body = static_cast<std::uint32_t>(options.body);
-        raw.off = options.off ? 1 : 0;
-        raw.max_event = options.max_event;
-        raw.stray_close = static_cast<std::uint32_t>(options.stray_close);
-        raw.leading_tags = static_cast<std::uint32_t>(options.leading_tags);
-        raw.calls = options.calls ? 1 : 0;
-        raw.tools = detail::bytes(detail::for_c(options.tools));
-        raw.calls_in_thinking = static_cast<std::uint32_t>(options.calls_in_thinking);
-        raw.max_held = options.max_held;
-        raw.formats = static_cast<std::uint32_t>(options.formats);
-        raw.responses_as = static_cast<std::uint32_t>(options.responses_as);
-        raw.repair = options.repair ? 1 : 0;
-        raw.promote_empty = options.promote_empty ? 1 : 0;
-        raw.merge = options.merge ? 1 : 0;
-        raw.max_tools = options.max_tools;
-        raw.keep_guessed = options.keep_guessed ? 1 : 0;
-        raw.not_whole = static_cast<std::uint32_t>(options.not_whole);
-        raw.unknown_tool = static_cast<std::uint32_t>(options.unknown_tool);
-        raw.implied_end = static_cast<std::uint32_t>(options.implied_end);
-        raw.max_calls = options.max_calls;
-        raw.repair_arguments = options.repair_arguments ? 1 : 0;
-        raw.normalise = static_cast<std::uint32_t>(options.normalise);
-        raw.thinking = static_cast<std::uint32_t>(options.thinking);
-        raw.label = options.label ? 1 : 0;
-        raw.comments = static_cast<std::uint32_t>(options.comments);
-        raw.start_call = detail::bytes(detail::for_c(options.start_call));
-        Rewriter rewriter;
-        rewriter.handle_.reset(aside_rewriter_new(dialect.handle(), &raw));
-        return rewriter;
+        const aside_answer_options answer = detail::lend_answer(options);
+        const aside_rewriter_options raw = detail::lend(options, answer);
+        handle_.reset(detail::check(aside_rewriter_new(dialect.handle(), &raw)));
     }
 
-    /// Reads the next stream by another dialect, such as a result of Dialect::find_for_template(), and sets its start, before
-    /// its first byte; Start::dialect: the dialect's own start. finish() and reset() restore the rewriter's own dialect. The
-    /// dialect may be destroyed after the call. Status::order if the stream has begun, Status::option for a start that the
-    /// dialect does not have.
-    Status try_use_dialect(const Dialect &dialect, Start start = Start::dialect) noexcept
+    /// Sets the dialect of the next stream, such as a result of Dialect::find_for_template(), and its start, before its first byte;
+    /// Start::dialect: the dialect's own start. finish() and reset() restore the rewriter's own dialect. The dialect may be
+    /// destroyed after the call. Status::order if the stream has begun, Status::option for a start that the dialect does not have.
+    void use_dialect(const Dialect &dialect, Start start = Start::dialect)
     {
-        return static_cast<Status>(
-            aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
+        detail::check_status(aside_rewriter_use_dialect(handle(), dialect.handle(), static_cast<std::uint32_t>(start)));
     }
 
-    /// Sets the start of the next stream, before its first byte, by the rewriter's own dialect: the span that is open at the first
-    /// byte of each choice's text.
-    Status try_use_dialect(std::nullptr_t, Start start) noexcept
+    /// Sets the start of the next stream, before its first byte, and keeps the rewriter's own dialect: the span that is open at the
+    /// first byte of each choice's text.
+    void use_dialect(std::nullptr_t, Start start)
     {
-        return static_cast<Status>(aside_rewriter_use_dialect(handle(), nullptr, static_cast<std::uint32_t>(start)));
+        detail::check_status(aside_rewriter_use_dialect(handle(), nullptr, static_cast<std::uint32_t>(start)));
     }
 
-    /// Sets the tools of the next stream's request, before its first byte, as RewriterOptions::tools; nothing: every call is
-    /// emitted. It is for a rewriter that serves one request after another. finish() and reset() restore the rewriter's own
+    /// Sets the tools of the next stream's request, before its first byte, like RewriterOptions::tools; without tools, every call
+    /// is emitted. Use it for a rewriter that serves one request after another. finish() and reset() restore the rewriter's own
     /// tools. Fails with Status::option for tools that cannot be read, and with Status::order if the stream has begun.
-    Status try_use_tools(std::optional<std::string_view> tools) noexcept
+    void use_tools(std::optional<std::string_view> tools)
     {
         const std::string_view text = detail::for_c(tools);
-        return static_cast<Status>(aside_rewriter_use_tools(handle(), text.data(), text.size()));
+        detail::check_status(aside_rewriter_use_tools(handle(), text.data(), text.size()));
     }
 
     /// Sets the start of the next stream, before its first byte: the text of each choice follows a rendered prompt that ends in
-    /// `tail`, read as by Scanner::try_start_from_prompt(). `*start` becomes the span that is open there. finish() and reset()
-    /// restore the rewriter's own start. Status::order if the stream has begun.
-    Status try_start_from_prompt(std::string_view tail, Start *start = nullptr) noexcept
+    /// `tail`, read as by Scanner::start_from_prompt(). Returns the span that is open there. finish() and reset() restore the
+    /// rewriter's own start. Status::order if the stream has begun.
+    Start start_from_prompt(std::string_view tail)
     {
-        std::uint32_t raw = ASIDE_START_DEFAULT;
-        const Status status = static_cast<Status>(
-            aside_rewriter_start_from_prompt(handle(), tail.data(), tail.size(), &raw));
-        if (status == Status::ok && start != nullptr)
-            *start = static_cast<Start>(raw);
-        return status;
+        std::uint32_t start = ASIDE_START_DEFAULT;
+        detail::check_status(aside_rewriter_start_from_prompt(handle(), tail.data(), tail.size(), &start));
+        return static_cast<Start>(start);
     }
 
-    /// Feeds the next bytes, cut anywhere: one call for each read from the network. `out` becomes the bytes to send on: all
-    /// events that are whole, perhaps none. It is valid until the next call, and written with Status::ok only. Bytes that
-    /// cannot be read are sent on unchanged; that is not an error.
-    Status try_feed(std::string_view bytes, std::string_view &out) noexcept
+    /// Feeds the next bytes, cut anywhere: one call for each read from the network. Returns the bytes to forward: all events that are
+    /// whole, which may be none. They are valid until the next call. Bytes that cannot be read are forwarded unchanged; that is not
+    /// an error.
+    std::string_view feed(std::string_view bytes)
     {
-        aside_bytes made{};
-        const Status status = static_cast<Status>(aside_rewriter_feed(handle(), bytes.data(), bytes.size(), &made));
-        if (status == Status::ok)
-            out = detail::view(made);
-        return status;
+        aside_bytes out{};
+        detail::check_status(aside_rewriter_feed(handle(), bytes.data(), bytes.size(), &out));
+        return detail::view(out);
     }
 
-    /// Ends the stream: `out` becomes the bytes that were held back. The rewriter is then reset.
-    Status try_finish(std::string_view &out) noexcept
+    /// Ends the stream, and returns the bytes that were held back. The rewriter is then reset.
+    std::string_view finish()
     {
-        aside_bytes made{};
-        const Status status = static_cast<Status>(aside_rewriter_finish(handle(), &made));
-        if (status == Status::ok)
-            out = detail::view(made);
-        return status;
+        aside_bytes out{};
+        detail::check_status(aside_rewriter_finish(handle(), &out));
+        return detail::view(out);
     }
 
     /// Resets the rewriter: drops the held bytes, and every error except Status::panic.
-    Status try_reset() noexcept { return static_cast<Status>(aside_rewriter_reset(handle())); }
+    void reset() { detail::check_status(aside_rewriter_reset(handle())); }
 
-#if ASIDE_HAS_EXCEPTIONS
-    /// try_make() that throws.
-    explicit Rewriter(const Dialect &dialect, const RewriterOptions &options = {})
-        : Rewriter(detail::check(try_make(dialect, options)))
-    {}
-
-    /// try_use_dialect() that throws.
-    void use_dialect(const Dialect &dialect, Start start = Start::dialect)
-    {
-        static_cast<void>(detail::check(try_use_dialect(dialect, start)));
-    }
-    void use_dialect(std::nullptr_t, Start start) { static_cast<void>(detail::check(try_use_dialect(nullptr, start))); }
-
-    /// try_use_tools() that throws.
-    void use_tools(std::optional<std::string_view> tools) { static_cast<void>(detail::check(try_use_tools(tools))); }
-
-    /// try_start_from_prompt() that throws, and returns the span that is open at the first byte.
-    Start start_from_prompt(std::string_view tail)
-    {
-        Start start = Start::dialect;
-        static_cast<void>(detail::check(try_start_from_prompt(tail, &start)));
-        return start;
-    }
-
-    /// try_feed() that throws, and returns the bytes to send on.
-    std::string_view feed(std::string_view bytes)
-    {
-        std::string_view out;
-        static_cast<void>(detail::check(try_feed(bytes, out)));
-        return out;
-    }
-
-    /// try_finish() that throws, and returns the bytes to send on.
-    std::string_view finish()
-    {
-        std::string_view out;
-        static_cast<void>(detail::check(try_finish(out)));
-        return out;
-    }
-
-    /// try_reset() that throws.
-    void reset() { static_cast<void>(detail::check(try_reset())); }
-#endif
-
-    /// Writes to `stats` the counts since the start or the last reset, and the number of bytes held now. Fails with
-    /// Status::null for an empty rewriter.
-    Status try_stats(Stats &stats) const noexcept
+    /// Returns the counts since the start or the last reset, and the number of bytes held now.
+    Stats stats() const
     {
         aside_rewriter_stats raw{};
         raw.size = sizeof raw;
-        const Status status = static_cast<Status>(aside_rewriter_get_stats(handle(), &raw));
-        if (status == Status::ok)
-            stats = {raw.events, raw.changed,         raw.added,        raw.repaired,       raw.too_long,
-                     raw.unread, raw.unpromoted,      raw.truncated,    raw.thinking_bytes, raw.content_bytes,
-                     raw.held,   raw.split_by_server, raw.encoded != 0, raw.calls};
-        return status;
+        detail::check_status(aside_rewriter_get_stats(handle(), &raw));
+        return {raw.events, raw.changed,         raw.added,        raw.repaired,       raw.too_long,
+                raw.unread, raw.unpromoted,      raw.truncated,    raw.thinking_bytes, raw.content_bytes,
+                raw.held,   raw.split_by_server, raw.encoded != 0, raw.calls};
     }
-
-#if ASIDE_HAS_EXCEPTIONS
-    /// try_stats() that throws, and returns the counts.
-    Stats stats() const
-    {
-        Stats stats;
-        static_cast<void>(detail::check(try_stats(stats)));
-        return stats;
-    }
-#endif
 
     /// Returns whether the object is not empty.
     explicit operator bool() const noexcept { return handle_ != nullptr; }
@@ -2042,7 +2033,7 @@ inline std::optional<Hint> request_hint(const Exchange &exchange) noexcept
     return static_cast<Hint>(hint);
 }
 
-/// Finds the model that a request asks for, in the part of its body that has come so far, of which a host keeps 64 KiB at most.
+/// Finds the model that a request asks for, in the part of its body that has arrived so far; a host need not keep more than 64 KiB.
 /// The name is written to `room`, and `model` becomes a view of it.
 ///
 /// Returns Status::ok; Status::more while the model is not known yet; Status::none if the body names no model, if the name is
@@ -2058,29 +2049,42 @@ Status request_model(std::string_view body, char (&room)[size], std::string_view
     return status;
 }
 
-/// Returns whether a request wants the thinking in its answer, for RewriterOptions::thinking. Only the path of the exchange
-/// is read; `body` is the whole body of the request. Any thread may call this; it allocates nothing. With a library that has
-/// another version of aside_unstable.h, the result is always to keep the thinking: this function may change in any version.
+/// The facts of a request that concern its answer, from read_request().
+struct Request {
+    /// Whether the model should think.
+    Thinks thinks = Thinks::unknown;
+    /// Whether the client wants the thinking in the answer, for RewriterOptions::thinking.
+    Thinking thinking = Thinking::keep;
+    /// The JSON text of `tools`, for the options of an answer or a rewriter: a part of the request's body, or `[]` if it offers none.
+    std::string_view tools = "[]";
+};
+
+/// Reads the facts of a request that concern its answer. Only the path of the exchange is read; `body` is the whole body of the
+/// request. An incomplete body, or one that is not a JSON object, decides nothing. Any thread may call this; it allocates nothing.
+/// With a library that has a different version of aside_unstable.h, nothing is decided: this function may change in any version.
 ///
-/// A request does not want the thinking if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think":
-/// false`, or if it is a Messages request without `thinking`, or with `thinking` that is `disabled`. Every other request, and
-/// a body that is not a JSON object, wants it.
-inline Thinking request_thinking(const Exchange &exchange, std::string_view body) noexcept
+/// The model should think or not, if one of these says so; the first one counts: a variable of the chat template
+/// (`chat_template_kwargs`: `enable_thinking`, `thinking`, `thinking_mode`), `enable_thinking` or `think` as a boolean, the type
+/// of `thinking`, an effort (`think`, `reasoning_effort`, also as a variable, and `reasoning.effort`), which is off as `none` or
+/// `no_think`. The client wants no thinking if the request has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or
+/// `"think": false`, or if it is a Messages request whose `thinking` is absent or `disabled`.
+inline Request read_request(const Exchange &exchange, std::string_view body) noexcept
 {
     const aside_exchange raw = detail::lend(exchange);
-    std::uint32_t thinking = 0;
-    if (aside_unstable_version() != 1 || aside_request_thinking(&raw, body.data(), body.size(), &thinking) != ASIDE_OK)
-        return Thinking::keep;
-    return static_cast<Thinking>(thinking);
+    aside_request read{};
+    read.size = sizeof read;
+    if (aside_unstable_version() != 1 || aside_request_read(&raw, body.data(), body.size(), &read) != ASIDE_OK)
+        return {};
+    return {static_cast<Thinks>(read.thinks), static_cast<Thinking>(read.thinking), {read.tools.at, read.tools.len}};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Simple calls: a whole text at once
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// A tool call for try_join(). Its texts are UTF-8, and must stay until that call has returned.
+/// A tool call for join(). Its texts are UTF-8, and must stay valid until that call has returned.
 struct JoinCall : aside_join_call {
-    /// Makes a call of a tool. The arguments are a JSON object. The id is written where the dialect has a place for one.
+    /// Makes a call of a tool. The arguments are a JSON object. The id is written if the dialect has a place for one.
     JoinCall(std::string_view tool, std::string_view json, std::optional<std::string_view> known = std::nullopt) noexcept
         : aside_join_call{detail::bytes(tool), detail::bytes(json), detail::bytes(detail::for_c(known))}
     {}
@@ -2094,12 +2098,11 @@ struct JoinOptions {
     /// no opener is written. Start::narration and Start::tool are refused.
     Start start = Start::dialect;
     Markers markers = Markers::refuse;
-    /// The tool calls after the content. A Scanner with ScannerOptions::calls reads them back as they are. Calls are never
-    /// escaped.
+    /// The tool calls after the content. A Scanner with ScannerOptions::calls reads the same calls back. Calls are never escaped.
     const JoinCall *calls = nullptr;
     std::size_t call_count = 0;
 
-    /// Takes an array, a vector or another contiguous container of JoinCall, which must stay until the text is joined.
+    /// Takes an array, a vector or another contiguous container of JoinCall, which must stay valid until the text is joined.
     template <class Calls>
     JoinOptions &set_calls(const Calls &all) noexcept
     {
@@ -2109,55 +2112,34 @@ struct JoinOptions {
     }
 };
 
-struct HistoryOptions;
-struct HistoryReport;
+namespace detail {
 
-/// Text that the library has made.
-class Text {
-public:
-    /// Makes an empty object, which owns nothing.
-    Text() noexcept = default;
-
-    /// Returns the text, valid as long as this object.
-    std::string_view view() const noexcept
-    {
-        return bytes_ == nullptr ? std::string_view() : std::string_view(bytes_.get(), size_);
-    }
-
-    /// Returns whether the object has a text, which may have 0 bytes.
-    explicit operator bool() const noexcept { return bytes_ != nullptr; }
-
-private:
-    friend Text try_strip(const Dialect &, std::string_view) noexcept;
-    friend Text try_join(const Dialect &, std::string_view, std::string_view, const JoinOptions &) noexcept;
-    friend Text try_escape(const Dialect &, std::string_view) noexcept;
-    friend Text try_rewrite_history(std::string_view, const HistoryOptions &, HistoryReport *) noexcept;
-
+/// Returns a copy of a text that the library has allocated, or throws Error if it has not.
+inline std::string copy(char *bytes, std::size_t size)
+{
     struct Free {
-        void operator()(char *bytes) const noexcept { aside_free(bytes); }
+        void operator()(char *text) const noexcept { aside_free(text); }
     };
+    const std::unique_ptr<char, Free> text(check(bytes));
+    return std::string(text.get(), size);
+}
 
-    Text(char *bytes, std::size_t size) noexcept : bytes_(bytes), size_(size) {}
+} // namespace detail
 
-    std::unique_ptr<char, Free> bytes_;
-    std::size_t size_ = 0;
-};
-
-/// Returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends. If that fails,
-/// the result is empty, and `if (text)` is false.
-inline Text try_strip(const Dialect &dialect, std::string_view text) noexcept
+/// Returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends.
+inline std::string strip(const Dialect &dialect, std::string_view text)
 {
     std::size_t size = 0;
     char *const bytes = aside_strip(dialect.handle(), text.data(), text.size(), &size);
-    return {bytes, size};
+    return detail::copy(bytes, size);
 }
 
 /// Joins thinking, content and the tool calls after them into one text, as a model of the dialect writes them: the text
-/// splits back into the same bytes. Without thinking no block for it is written, unless the text starts inside one. Empty if
-/// that fails (Status::join, and the message names the part and the byte, the call and its part that cannot be written, or
-/// the form that the dialect lacks; Status::option for a text of a call that is not UTF-8).
-inline Text try_join(const Dialect &dialect, std::string_view thinking, std::string_view content,
-                     const JoinOptions &options = {}) noexcept
+/// splits back into the same bytes. Without thinking, no thinking block is written, unless the text starts inside one. Fails with
+/// Status::join, and the message names the part and the byte, the call and its part that cannot be written, or the form that the
+/// dialect lacks; with Status::option for a text of a call that is not UTF-8.
+inline std::string join(const Dialect &dialect, std::string_view thinking, std::string_view content,
+                        const JoinOptions &options = {})
 {
     aside_join_options raw{};
     raw.size = sizeof raw;
@@ -2170,47 +2152,26 @@ inline Text try_join(const Dialect &dialect, std::string_view thinking, std::str
     raw.markers = static_cast<std::uint32_t>(options.markers);
     std::size_t size = 0;
     char *const bytes = aside_join(dialect.handle(), &raw, &size);
-    return {bytes, size};
+    return detail::copy(bytes, size);
 }
 
 /// Returns a text in which the dialect's markers are broken, turn markers included, so that a user's text can go into a
-/// prompt: U+200B follows the first character of each marker, and the text looks the same. Escape a text as a whole: a marker
-/// whose halves are in two texts is found in neither. The host must remove special tokens that the dialect does not name.
-/// Empty if that fails (Status::join: the dialect has a marker that cannot be broken).
-inline Text try_escape(const Dialect &dialect, std::string_view text) noexcept
+/// prompt: U+200B follows the first character of each marker, and the text looks the same. Escape a text as a whole: a marker that
+/// is split over two texts is not found. The host must remove special tokens that the dialect does not name. Fails with
+/// Status::join if the dialect has a marker that cannot be broken.
+inline std::string escape(const Dialect &dialect, std::string_view text)
 {
     std::size_t size = 0;
     char *const bytes = aside_escape(dialect.handle(), text.data(), text.size(), &size);
-    return {bytes, size};
+    return detail::copy(bytes, size);
 }
-
-#if ASIDE_HAS_EXCEPTIONS
-/// try_strip() that throws, and returns a copy.
-inline std::string strip(const Dialect &dialect, std::string_view text)
-{
-    return std::string(detail::check(try_strip(dialect, text)).view());
-}
-
-/// try_join() that throws, and returns a copy.
-inline std::string join(const Dialect &dialect, std::string_view thinking, std::string_view content,
-                        const JoinOptions &options = {})
-{
-    return std::string(detail::check(try_join(dialect, thinking, content, options)).view());
-}
-
-/// try_escape() that throws, and returns a copy.
-inline std::string escape(const Dialect &dialect, std::string_view text)
-{
-    return std::string(detail::check(try_escape(dialect, text)).view());
-}
-#endif
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Requests: the thinking of earlier turns, where the server reads it
+// Requests: moving the thinking of earlier turns to the place where the server reads it
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// The options of a rewrite. Set the format, or let try_history_server() fill in a server's options. Unstable, as all of this
-/// part: a library with another version of aside_unstable.h fails with Status::unknown.
+/// The options of a rewrite. Set the format, or let history_server() fill in a server's options. Unstable, like all of this
+/// part: with a library that has a different version of aside_unstable.h, calls fail with Status::unknown.
 struct HistoryOptions {
     /// The format of the request: Formats::chat, Formats::responses or Formats::messages.
     Formats format = Formats::chat;
@@ -2221,7 +2182,7 @@ struct HistoryOptions {
     HistoryMade made = HistoryMade::keep;
     /// The most bytes of a body that is read: a longer one is returned unchanged. 0: 32 MiB.
     std::uint64_t max_body = 0;
-    /// With HistoryName::text, the handle() of the dialect whose markers are written. The dialect must stay until the request
+    /// With HistoryName::text, the handle() of the dialect whose markers are written. The dialect must stay valid until the request
     /// is rewritten.
     const aside_dialect *dialect = nullptr;
 };
@@ -2250,18 +2211,26 @@ inline aside_history_options history_options(const HistoryOptions &options) noex
     return raw;
 }
 
-inline Status take_history(aside_status status, const aside_history_options &raw, HistoryOptions &options) noexcept
+/// Writes a server's options. Returns whether requests of the format need a change.
+inline bool take_history(aside_status status, const aside_history_options &raw, HistoryOptions &options)
 {
-    if (status == ASIDE_OK) {
-        options.format = static_cast<Formats>(raw.format);
-        options.name = static_cast<HistoryName>(raw.name);
-        options.turns = static_cast<HistoryTurns>(raw.turns);
-        options.missing = static_cast<HistoryMissing>(raw.missing);
-        options.made = static_cast<HistoryMade>(raw.made);
-        options.max_body = raw.max_body;
-        options.dialect = raw.dialect;
-    }
-    return static_cast<Status>(status);
+    if (check(static_cast<Status>(status)) == Status::none)
+        return false;
+    options.format = static_cast<Formats>(raw.format);
+    options.name = static_cast<HistoryName>(raw.name);
+    options.turns = static_cast<HistoryTurns>(raw.turns);
+    options.missing = static_cast<HistoryMissing>(raw.missing);
+    options.made = static_cast<HistoryMade>(raw.made);
+    options.max_body = raw.max_body;
+    options.dialect = raw.dialect;
+    return true;
+}
+
+/// Throws Error if the library has a different version of aside_unstable.h.
+inline void check_unstable()
+{
+    if (aside_unstable_version() != 1)
+        throw Error(Status::unknown, "the library has a different version of aside_unstable.h");
 }
 } // namespace detail
 
@@ -2276,24 +2245,22 @@ inline Status history_format(std::string_view path, Formats &format) noexcept
     return status;
 }
 
-/// Fills `options` for a built-in server and requests of a format. Returns Status::ok; Status::none if the requests need
-/// no change; Status::unknown for an unknown server, and the message names the known servers; Status::option for a
-/// format without a history.
-inline Status try_history_server(std::string_view name, Formats format, HistoryOptions &options) noexcept
+/// Fills `options` for a built-in server and requests of a format. Returns whether the requests need a change. Fails with
+/// Status::unknown for an unknown server, and the message names the known servers; with Status::option for a format without a
+/// history.
+inline bool history_server(std::string_view name, Formats format, HistoryOptions &options)
 {
-    if (aside_unstable_version() != 1)
-        return Status::unknown;
+    detail::check_unstable();
     aside_history_options raw = detail::history_options(options);
     const auto number = static_cast<aside_formats>(format);
     return detail::take_history(aside_history_server_find(name.data(), name.size(), number, &raw), raw, options);
 }
 
-/// Fills `options` as try_history_server() does, from the text of a server file (TOML, UTF-8). Status::dialect if the file
+/// Fills `options` as history_server() does, from the text of a server file (TOML, UTF-8). Fails with Status::dialect if the file
 /// has an error, and the message names the line and the key.
-inline Status try_history_server_load(std::string_view toml, Formats format, HistoryOptions &options) noexcept
+inline bool history_server_load(std::string_view toml, Formats format, HistoryOptions &options)
 {
-    if (aside_unstable_version() != 1)
-        return Status::unknown;
+    detail::check_unstable();
     aside_history_options raw = detail::history_options(options);
     const auto number = static_cast<aside_formats>(format);
     return detail::take_history(aside_history_server_load(toml.data(), toml.size(), number, &raw), raw, options);
@@ -2311,12 +2278,10 @@ inline std::vector<std::string_view> history_servers()
 
 /// Returns the whole body of a request with the thinking of earlier turns where the server reads it. Everything that the
 /// options do not name stays unchanged, byte for byte; a body that cannot be read is returned unchanged, and the report says
-/// why. Write `Content-Length` again, and any digest or signature of the body. Empty if that fails.
-inline Text try_rewrite_history(std::string_view body, const HistoryOptions &options,
-                                HistoryReport *report = nullptr) noexcept
+/// why. Then set `Content-Length` again, and any digest or signature of the body.
+inline std::string rewrite_history(std::string_view body, const HistoryOptions &options, HistoryReport *report = nullptr)
 {
-    if (aside_unstable_version() != 1)
-        return {};
+    detail::check_unstable();
     const aside_history_options raw = detail::history_options(options);
     aside_history_report done{};
     done.size = sizeof done;
@@ -2326,22 +2291,8 @@ inline Text try_rewrite_history(std::string_view body, const HistoryOptions &opt
         *report = {done.changed, done.refused, done.unread, static_cast<HistoryOutcome>(done.outcome),
                    done.thinking_off != 0};
     }
-    return {bytes, size};
+    return detail::copy(bytes, size);
 }
-
-#if ASIDE_HAS_EXCEPTIONS
-/// try_history_server() that throws. Returns whether requests of the format need a change.
-inline bool history_server(std::string_view name, Formats format, HistoryOptions &options)
-{
-    return detail::check(try_history_server(name, format, options)) == Status::ok;
-}
-
-/// try_rewrite_history() that throws, and returns a copy.
-inline std::string rewrite_history(std::string_view body, const HistoryOptions &options, HistoryReport *report = nullptr)
-{
-    return std::string(detail::check(try_rewrite_history(body, options, report)).view());
-}
-#endif
 
 } // namespace aside
 

@@ -5,7 +5,7 @@
 // exceptions. Anything marked as unstable may change in any version: has_unstable() returns whether the loaded library still
 // has it.
 //
-// A whole program. It prints a banner, the first of the equal lines, and how many came after it:
+// This whole program prints a banner, the first of the equal lines, and the number of its repeats:
 //
 //     #include <aside_compress.hpp>
 //     #include <iostream>
@@ -23,8 +23,8 @@
 //     }
 //
 // Ownership. Registry, Compressor, Compressed and ToolStream own their contents, can be moved and not copied, and free it
-// when they are destroyed. A stream remains usable without its compressor. Views of a Compressed are valid as long as that
-// is; the output of a stream, until its next call.
+// when they are destroyed. A stream remains usable without its compressor. Views of a Compressed are valid as long as the
+// Compressed; the output of a stream, until its next call.
 //
 // Errors. Functions that fail throw Error. A filter or cache that fails does not fail the call: it is skipped in that call,
 // and the report says so. If the library runs out of memory, the process ends.
@@ -42,10 +42,6 @@
 
 #include <aside.hpp>
 #include <aside_unstable.h>
-
-#if !ASIDE_HAS_EXCEPTIONS
-#error "aside_compress.hpp needs exceptions"
-#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -69,25 +65,19 @@ enum class Change : std::uint32_t {
 
 // End of what is generated.
 
-/// Returns whether the loaded library has the functions that are marked as unstable, as this header declares them. Otherwise
-/// call none of it; reports then have no `failed` and no `parts`.
+/// Returns whether the loaded library has the functions that are marked as unstable, as this header declares them. Otherwise do not
+/// call them; reports then have no `failed` and no `parts`.
 inline bool has_unstable() noexcept { return aside_unstable_version() == 1; }
-
-/// Returns the length in bytes below which a text is never changed. Unstable.
-inline std::size_t min_compressible() noexcept { return aside_min_compressible(); }
-
-/// Returns the smallest budget of a compressor, in bytes. Unstable.
-inline std::size_t min_budget() noexcept { return aside_min_budget(); }
 
 /// One run of a tool, whose result is compressed.
 struct Invocation {
     std::string_view tool_id;
-    /// JSON. That of a terminal tool has "command", and may have "cwd" and "exit_code". Empty: null.
+    /// JSON. The input of a terminal tool has "command", and may have "cwd" and "exit_code". Empty: null.
     std::string_view input = {};
     std::uint64_t now = 0; ///< the time in seconds since 1970, for caches
 };
 
-/// A filter of the host. It promises only that the text which it returns is shorter; that is checked.
+/// A filter of the host. It promises only to return a shorter text; that is checked.
 struct Filter {
     std::string id;                    ///< its name in banners and reports, without control characters
     std::vector<std::string> tool_ids; ///< the tools whose results it is for; none: all
@@ -117,8 +107,6 @@ struct Cache {
 };
 
 namespace detail {
-
-inline void check_status(aside_status status) { static_cast<void>(check(static_cast<Status>(status))); }
 
 /// Returns a text part for C. Its pointer is not NULL even for an empty text, because NULL marks a part that is not text.
 inline aside_bytes lend(std::string_view text) noexcept { return {text.data() == nullptr ? "" : text.data(), text.size()}; }
@@ -277,12 +265,6 @@ public:
     /// Adds the filter `minify-json`, the only one for text that is protected. Unstable.
     void minify_json() { detail::check_status(aside_registry_minify_json(handle_.get())); }
 
-    /// Removes a filter or cache. Returns false if no filter or cache has this id. Unstable.
-    bool remove(std::string_view id)
-    {
-        return detail::check(static_cast<Status>(aside_registry_remove(handle_.get(), id.data(), id.size()))) == Status::ok;
-    }
-
 private:
     /// Adds a filter or cache whose callbacks are set.
     template <class Raw, class Host>
@@ -345,8 +327,8 @@ class Compressed {
 public:
     Compressed() noexcept = default;
 
-    /// Returns the text of the part number `index` after the call: `original`, which must be the part before the call, if
-    /// nothing changed it. Empty if the part is removed because another part says the same.
+    /// Returns the text of the part number `index` after the call: `original`, which must be the part before the call, if nothing
+    /// changed it. Empty if the part is removed because another part has the same text.
     std::string_view text(std::size_t index, std::string_view original) const
     {
         aside_bytes text{};
@@ -434,27 +416,28 @@ inline aside_invocation lend(const Invocation &invocation) noexcept
 /// The options of a compressor.
 struct CompressorOptions {
     /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at least
-    /// min_budget(). 0: no budget. Text that is never changed stays whole in any case, and every other text part has at least
-    /// min_budget() for itself: 100 of them may have 100 KiB, however small the budget is.
+    /// 1,024. 0: no budget. Text that is never changed stays whole in any case, and every other text part may have
+    /// 1,024: 100 parts may have 100 KiB together, however small the budget is.
     std::uint64_t budget = 0;
-    /// The banner's last sentence: how a user of this host switches compression off. Empty: a general one.
+    /// The banner's last sentence, which says how a user of this host switches compression off. Empty: a general sentence.
     std::string_view switch_off = {};
-    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a ToolStream
-    /// with that much memory, and the report has no stretches of it. 0: a text of any length is worked on as a whole, which
-    /// takes some times as much memory as it has bytes.
+    /// The longest text, in bytes, that one call works on as a whole. A longer text is read window by window, as in a ToolStream
+    /// with that much memory, and the report has no stretches of it. 0: a text of any length is worked on as a whole, which needs
+    /// several times its length in memory.
     std::uint64_t memory = 0;
-    /// The largest number of tokens that the text parts of a result may have together, at least 512, by an estimate from the shape
-    /// of the text. It is a budget of 6 bytes for each token too. Of `budget` and this, both hold. 0: no budget in tokens.
+    /// The largest number of tokens that the text parts of a result may have together, at least 512, estimated from the shape of
+    /// the text. It also sets a budget of 6 bytes for each token. If `budget` is set too, both apply. 0: no budget in tokens.
     std::uint64_t budget_tokens = 0;
-    /// Counts tokens in place of the estimate, which still chooses what stays. It is called at most 8 times for one result, by any
-    /// thread that compresses. If it throws, the estimate holds, and the report has a failure of `count`. May be empty.
+    /// Counts tokens in place of the estimate, which still chooses the lines that are kept. It is called at most 8 times for one
+    /// result, by any thread that compresses. If it throws, the estimate counts, and the report has a failure of `count`. May be
+    /// empty.
     std::function<std::size_t(std::string_view)> count = {};
 };
 
 /// Makes tool results shorter.
 class Compressor {
 public:
-    /// Makes a compressor with the current contents of the registry; the registry may be used for others.
+    /// Makes a compressor with the current contents of the registry; the registry may be used for further compressors.
     explicit Compressor(const Registry &registry = Registry(), const CompressorOptions &options = {})
     {
         aside_compressor_options raw{};
@@ -473,7 +456,7 @@ public:
         handle_.reset(aside_compressor_new(registry.handle_.get(), &raw));
         if (!handle_)
             throw Error(last_status(), last_error());
-        static_cast<void>(count.release()); // it is the library's now
+        static_cast<void>(count.release()); // the library owns it now
     }
 
     /// Compresses the parts of one tool's result. Skips a part that is nullopt, which is not text.
@@ -494,7 +477,7 @@ private:
     std::unique_ptr<aside_compressor, Free> handle_;
 };
 
-/// The output of one tool, compressed while it comes.
+/// The output of one tool, compressed while it arrives.
 class ToolStream {
 public:
     /// Makes a stream that holds up to `memory` bytes of its text: at least four times the budget, and at least 4,096. A text
@@ -521,8 +504,8 @@ public:
     /// Until then, a command without one counts as failed. Status::order after `finish`.
     void set_exit_code(std::int64_t code) { detail::check_status(aside_tool_stream_set_exit_code(handle_.get(), code)); }
 
-    /// Ends the output; returns the rest, and in `compressed` the report, without parts. The stream takes no more
-    /// text after that: Status::order.
+    /// Ends the output; returns the rest, and in `compressed` the report, without parts. The stream accepts no more text after
+    /// that: Status::order.
     std::string_view finish(Compressed &compressed)
     {
         aside_bytes out{};
@@ -537,59 +520,6 @@ private:
     };
     std::unique_ptr<aside_tool_stream, Free> handle_;
 };
-
-/// A command of a command line. Unstable.
-struct Command {
-    std::string name;               ///< without folder and version: `pytest` of `python -m pytest`
-    std::string subcommand;         ///< the first argument that is neither an option nor its value; may be empty
-    std::vector<std::string> words; ///< all words after the program
-    bool prints;                    ///< its output is seen
-    bool piped;                     ///< it goes through `head`, `grep` and the like: it may be only a part
-};
-
-/// Returns the commands of a line, parsed as a shell would; for a shell with `-c`, the commands that it runs. Returns no
-/// commands for a line that is not parsed: one with `case`, or with shells nested more than eight deep. Status::option if the
-/// line is not UTF-8. Unstable.
-inline std::vector<Command> commands(std::string_view line)
-{
-    const std::unique_ptr<aside_command_line, void (*)(aside_command_line *)> parsed(
-        aside_command_line_parse(line.data(), line.size()), [](aside_command_line *own) { aside_command_line_free(own); });
-    if (!parsed)
-        throw Error(last_status(), last_error());
-    std::vector<Command> all;
-    aside_command raw{};
-    raw.size = sizeof raw;
-    while (detail::check(static_cast<Status>(aside_command_line_command(parsed.get(), all.size(), &raw))) == Status::ok) {
-        Command command{std::string(detail::view(raw.name)),
-                        std::string(detail::view(raw.subcommand)),
-                        {},
-                        raw.prints != 0,
-                        raw.piped != 0};
-        for (std::size_t of = 0; of < raw.word_count; of++)
-            command.words.emplace_back(detail::view(raw.words[of]));
-        all.push_back(std::move(command));
-    }
-    return all;
-}
-
-/// Returns whether a text is in a machine format, such as JSON, which a compressor does not change. Unstable.
-inline bool is_protected(std::string_view text) noexcept { return aside_is_protected(text.data(), text.size()) == 1; }
-
-/// Returns the first line of a compressed text, without a line end. The line names the filters, and the lengths before and
-/// after in UTF-16 code units. Unstable.
-inline std::string format_banner(const std::vector<std::string> &filter_ids, std::uint64_t before, std::uint64_t after)
-{
-    const std::vector<aside_bytes> ids = detail::lend(filter_ids);
-    std::size_t len = 0;
-    const std::unique_ptr<char, void (*)(void *)> text(aside_format_banner(ids.data(), ids.size(), before, after, &len),
-                                                       aside_free);
-    if (!text)
-        throw Error(last_status(), last_error());
-    return {text.get(), len};
-}
-
-/// Reads the text of a filter file and runs the file's own tests, of which there must be one of each kind. Unstable.
-inline void check_filter(std::string_view toml) { detail::check_status(aside_filter_check(toml.data(), toml.size())); }
 
 } // namespace aside
 

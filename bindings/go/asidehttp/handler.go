@@ -16,21 +16,21 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// Options say how answers are split.
+// Options are the options for splitting answers.
 type Options struct {
 	// Dialect is the dialect of the server's model.
 	Dialect *aside.Dialect
 	// On and Off are the starts of an answer whose request turns the thinking on or off. For other answers, the dialect decides.
 	On, Off aside.Start
-	// Rewriter has the other options. Body, Tools and Start are set for each answer. A call in the text becomes a call of the
-	// format only if the request has its tool, because a prompt can make a model write any call.
+	// Rewriter has the other options. Body, Tools and Start are set for each answer. A call in the text becomes a call of the format
+	// only if the request offers its tool, because a prompt can make a model write any call.
 	Rewriter aside.RewriterOptions
 	// History puts the thinking of earlier turns in a request where the server reads it. nil: requests stay unchanged.
 	History History
 }
 
-// Transport is an http.RoundTripper whose answers are split. Anything other than an answer of the formats passes unchanged. Any
-// number of goroutines may use one.
+// Transport is an http.RoundTripper whose answers are split. Everything except answers of the formats stays unchanged. Any number
+// of goroutines may use one Transport.
 type Transport struct {
 	// Base makes the requests. nil: http.DefaultTransport, without its compression.
 	Base http.RoundTripper
@@ -99,17 +99,17 @@ func (t *Transport) split(r *http.Response, seen *request) error {
 	if options.Body, ok = aside.Wants(exchange); !ok {
 		return nil
 	}
-	options.Tools = noTools // also if those of the request cannot be read
+	options.Tools = []byte("[]") // also if the request's tools cannot be read
 	rewriter, err := aside.NewRewriter(t.Dialect, &options)
 	if err != nil {
 		return err
 	}
 	asked := seen.read()
-	if err := rewriter.UseDialect(nil, asked.start(&t.Options)); err != nil {
+	if err := rewriter.UseDialect(nil, start(asked.Thinks, &t.Options)); err != nil {
 		rewriter.Close()
 		return err
 	}
-	if err := rewriter.UseTools(asked.tools); err != nil {
+	if err := rewriter.UseTools(asked.Tools); err != nil {
 		log.Print("calls stay in the text: ", err)
 	}
 	b := &body{server: r.Body, text: r.Body, rewriter: rewriter, in: make([]byte, 16*1024)}
@@ -118,14 +118,14 @@ func (t *Transport) split(r *http.Response, seen *request) error {
 	}
 	r.Body = b
 	r.ContentLength = -1
-	// These headers describe the body as the server sent it.
+	// These headers describe the server's body, not the rewritten one.
 	for _, name := range []string{"Content-Encoding", "Content-Length", "ETag", "Content-MD5", "Digest", "Repr-Digest"} {
 		r.Header.Del(name)
 	}
 	return nil
 }
 
-// unpacked is a body whose compression is undone. Its header is read with its first byte, which may come late.
+// unpacked is a body that is decompressed. Its gzip header is read with its first byte, which may arrive late.
 type unpacked struct {
 	packed io.Reader
 	reader *gzip.Reader
@@ -140,8 +140,8 @@ func (u *unpacked) Read(p []byte) (n int, err error) {
 	return u.reader.Read(p)
 }
 
-// NewHandler returns a handler that sends every request on to a server, and splits the answers of the formats. The transport
-// may be nil.
+// NewHandler returns a handler that forwards every request to a server, and splits the answers of the formats. The transport may be
+// nil.
 func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -168,8 +168,8 @@ func NewHandler(target *url.URL, base http.RoundTripper, options Options) http.H
 	})
 }
 
-// badGateway answers for a server that cannot be reached or has broken off, with an error in the form of the requested API, so
-// that clients show the message.
+// badGateway answers in place of a server that cannot be reached or has broken off, with an error in the form of the requested API,
+// so that clients show the message.
 func badGateway(w http.ResponseWriter, r *http.Request, err error) {
 	log.Printf("%s %s: %v", r.Method, r.URL.Path, err)
 	asks := func(formats aside.Formats) bool {
@@ -212,7 +212,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads once from the server. out may stay empty, because bytes are held back.
+// fill reads once from the server. out may stay empty, because the rewriter may hold all bytes back.
 func (b *body) fill() {
 	n, err := b.text.Read(b.in)
 	b.out, b.read = b.out[:0], 0
@@ -228,7 +228,7 @@ func (b *body) fill() {
 	}
 }
 
-// complain logs why an answer that was to be split, or a part of it, was sent on unchanged.
+// complain logs why an answer that was to be split, or a part of it, was forwarded unchanged.
 func (b *body) complain() {
 	stats, err := b.rewriter.Stats()
 	if err == nil && stats.Encoded {

@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// all is the gateway's default without flags.
+// all has the gateway's defaults, without flags.
 var all = aside.RewriterOptions{Calls: true, Formats: aside.FormatAll}
 
-// starts says where the answer to a request starts that turns the thinking on or off.
+// starts has the starts of answers whose request turns the thinking on or off.
 type starts struct{ on, off aside.Start }
 
 // serve runs the gateway in front of a server.
@@ -93,7 +93,7 @@ var (
 	expected = "Twice 21." + "|" + "It is 42 – é."
 )
 
-// said joins the deltas of an event stream: the thinking, a bar, the content.
+// said returns the joined deltas of an event stream: the thinking, a bar, the content.
 func said(t testing.TB, stream string) string {
 	t.Helper()
 	var thinking, content strings.Builder
@@ -111,7 +111,7 @@ func said(t testing.TB, stream string) string {
 	return thinking.String() + "|" + content.String()
 }
 
-// The server waits until the client has the text that it sent before: nothing is delayed on the way.
+// The server waits until the client has received the text that it sent before, so no text is delayed on the way.
 func TestEachPieceAtOnce(t *testing.T) {
 	seen := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -140,7 +140,7 @@ func TestEachPieceAtOnce(t *testing.T) {
 	}
 }
 
-// Calls become tool_calls if the request has their tool, and stay in the text otherwise.
+// Calls become tool_calls if the request offers their tool, and stay in the text otherwise.
 func TestCallsOfTheRequestsTools(t *testing.T) {
 	const call = `<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>`
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -294,7 +294,7 @@ func TestWholeAnswer(t *testing.T) {
 	}
 }
 
-// The answers of all formats are read, or of those that are asked for.
+// The answers of all formats are read, or only of the chosen formats.
 func TestFormats(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Accept-Encoding"); got != "identity" && !strings.Contains(r.URL.RawQuery, "passes") {
@@ -305,7 +305,7 @@ func TestFormats(t *testing.T) {
 		for _, name := range []string{"ETag", "Content-MD5", "Digest", "Repr-Digest"} {
 			w.Header().Set(name, "of the body")
 		}
-		// The test sees that an answer is split even if its format differs from that of the path.
+		// An answer is split even if its format differs from that of the path.
 		io.WriteString(w, spoken)
 	}))
 	t.Cleanup(upstream.Close)
@@ -347,7 +347,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Everything that is not an answer of a format passes unchanged.
+// Everything that is not an answer of a format stays unchanged.
 func TestOthersPass(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, kind string
@@ -404,7 +404,8 @@ func TestOthersPass(t *testing.T) {
 	}
 }
 
-// A server that compresses although it was not asked to is unpacked; one that dies meanwhile does not end the stream properly.
+// The answer of a server that compresses without being asked is decompressed; if the server dies meanwhile, the stream does not end
+// properly.
 func TestCompressed(t *testing.T) {
 	for _, dies := range []bool{false, true} {
 		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -429,7 +430,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// A client without a proxy has the same, by its transport, and its request stays unchanged.
+// A client gets the same without a proxy, through its transport, and its request stays unchanged.
 func TestTransport(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -454,7 +455,7 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// A server that dies does not end the stream properly. Bytes held back as a possible marker are still sent.
+// If a server dies, the stream does not end properly. Bytes held back as a possible marker are still sent.
 func TestServerDies(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -550,7 +551,7 @@ func TestServerReadsNothing(t *testing.T) {
 						}
 						io.Copy(io.Discard, response.Body)
 						response.Body.Close()
-						// If the server has closed before it could be asked, the client sees this error.
+						// If the server has closed the connection before the request reached it, the client gets this error.
 						if response.StatusCode != c.status && response.StatusCode != http.StatusBadGateway {
 							t.Error(response.Status)
 						}
@@ -582,7 +583,7 @@ func TestClientExpectsToContinue(t *testing.T) {
 	}
 }
 
-// A server that is not there has an answer all the same, in the shape of the API's errors.
+// If there is no server, the client still gets an answer, in the shape of the API's errors.
 func TestServerIsNotThere(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()

@@ -10,7 +10,7 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// mostHeld is the largest number of bytes of a request that are held to rewrite its history. A longer request is sent on
+// mostHeld is the largest number of bytes of a request that are held to rewrite its history. A longer request is forwarded
 // unchanged.
 const mostHeld = 32 << 20
 
@@ -33,7 +33,7 @@ func FindHistory(server string) (History, error) {
 	return h, nil
 }
 
-// joined is a body of which a part was read already.
+// joined is a body of which a part has already been read.
 type joined struct {
 	io.Reader
 	io.Closer
@@ -71,7 +71,7 @@ func (h History) rewrite(r *http.Request) error {
 	r.Header = r.Header.Clone()
 	r.Header.Del("Content-Length") // the transport writes it
 	if !bytes.Equal(out, body) {
-		// These headers describe the body as the client sent it.
+		// These headers describe the client's body, not the rewritten one.
 		for _, name := range []string{"Content-MD5", "Digest", "Content-Digest", "Repr-Digest"} {
 			r.Header.Del(name)
 		}

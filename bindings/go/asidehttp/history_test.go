@@ -14,14 +14,15 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// arrived is a request as the server got it.
+// arrived is a request in the form in which the server receives it.
 type arrived struct {
 	body   string
 	length int64
 	header http.Header
 }
 
-// recorder runs a handler with the history of a server, and returns its address, and a function that returns each request as the server gets it.
+// recorder runs a handler with the history of a server, and returns its address, and a function that returns each request that the
+// server receives.
 func recorder(t *testing.T, server string) (string, func() arrived) {
 	t.Helper()
 	requests := make(chan arrived, 1)

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// dialectState is the library's part of a dialect, with the data to find it again after a trap.
+// dialectState is the library's part of a dialect, with the data for finding the dialect again after a trap.
 type dialectState struct {
 	mu     sync.Mutex
 	by     by
@@ -21,7 +21,7 @@ type found struct {
 	mostIn int
 }
 
-// find finds a dialect in the instance for new objects. It also returns the start that a template has.
+// find finds a dialect in the instance for new objects. It also returns the start of a template.
 func find(by by, source string) (found, Start, error) {
 	e, err := instance()
 	if err != nil {
@@ -119,7 +119,7 @@ func (d *dialectState) family(rule uint32) string { return d.words(rule, -1) }
 
 func (d *dialectState) opener(rule, tag uint32) string { return d.words(rule, int32(tag)) }
 
-// words returns the family of a rule, or one of its openers if it is not below 0.
+// words returns the family of a rule, or the words of one of its openers if the opener's number is not below 0.
 func (d *dialectState) words(rule uint32, tag int32) string {
 	dialect, err := d.in()
 	if err != nil {

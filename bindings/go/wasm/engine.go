@@ -1,5 +1,5 @@
-// The library as WebAssembly: the passing of texts and numbers (bindings/js/wasm/src/host.rs is the other side), and recovery
-// after a trap.
+// Runs the library as WebAssembly: how texts and numbers are passed (bindings/js/wasm/src/host.rs has the module's part), and
+// recovery after a trap.
 
 package aside
 
@@ -25,7 +25,9 @@ type engine struct {
 	module    api.Module
 	memory    api.Memory
 	functions map[string]api.Function
-	feed      api.Function // of scanners: for each token, as the map is slower
+	feed      api.Function // functions that are called for each token; the map is slower
+	read      api.Function
+	held      api.Function
 	rewrite   api.Function
 	stack     [8]uint64
 	trap      error // the instance has ended
@@ -33,7 +35,7 @@ type engine struct {
 	window, windowSize, results uint32
 }
 
-// compiled is the program, compiled at its first use.
+// compiled is the WebAssembly, compiled at its first use.
 var compiled = sync.OnceValues(func() (wazero.Runtime, wazero.CompiledModule) {
 	host := wazero.NewRuntime(context.Background())
 	module, err := host.CompileModule(context.Background(), program)
@@ -48,7 +50,7 @@ var (
 	current   *engine
 )
 
-// instance returns the instance for new objects. After a trap it is a new one.
+// instance returns the instance for new objects. After a trap, it makes a new one.
 func instance() (*engine, error) {
 	currentMu.Lock()
 	defer currentMu.Unlock()
@@ -65,6 +67,7 @@ func instance() (*engine, error) {
 		e.functions[name] = made.ExportedFunction(name)
 	}
 	e.feed, e.rewrite = e.functions["scanner_events"], e.functions["rewriter_feed"]
+	e.read, e.held = e.functions["answer_feed"], e.functions["answer_held"]
 	for name, to := range map[string]*uint32{"window": &e.window, "window_size": &e.windowSize, "results": &e.results} {
 		number, err := e.enter(e.functions[name])
 		if err != nil {
@@ -114,7 +117,7 @@ func (e *engine) push(text string) error {
 	}
 }
 
-// run calls a function after its texts have become its arguments, and lets read take its output, which is valid only until read
+// run calls a function after its texts have become its arguments, and calls read with its output, which is valid only until read
 // returns. read may be nil.
 func (e *engine) run(name string, numbers []uint64, texts []string, read func(*reader)) (int32, error) {
 	e.mu.Lock()
@@ -138,7 +141,7 @@ func (e *engine) run(name string, numbers []uint64, texts []string, read func(*r
 	return result, nil
 }
 
-// put calls a function of an object with bytes that are in the window, after lock. The output is there until unlock.
+// put calls a function of an object with bytes that are in the window, after lock. The output stays valid until unlock.
 func (e *engine) put(function api.Function, p []byte, number, step uint64) (int32, reader, error) {
 	e.memory.Write(e.window, p)
 	e.stack[0], e.stack[1], e.stack[2] = number, step, uint64(len(p))
@@ -168,7 +171,7 @@ func (e *engine) output() reader {
 // reader reads values in the order in which they were written.
 type reader struct {
 	words, bytes []byte
-	offset       int64 // of a result without output
+	offset       int64 // the offset of a result without output
 }
 
 func (r *reader) number() uint32 {
@@ -197,7 +200,7 @@ func (r *reader) borrowed() []byte {
 
 func (r *reader) string() string { return string(r.borrowed()) }
 
-// optional returns a text that may be missing, as "" then.
+// optional returns a text, or "" if it is missing.
 func (r *reader) optional() string {
 	if r.flag() {
 		return r.string()
@@ -248,10 +251,20 @@ func (o *object) run(name string, numbers []uint64, texts []string, read func(*r
 	return o.engine.run(name, append([]uint64{o.number}, numbers...), texts, read)
 }
 
-// text returns bytes as a string that is not kept.
+// setTools calls a function of the object that takes a request's tools, if there are some.
+func (o *object) setTools(name string, tools []byte) error {
+	var texts []string
+	if tools != nil {
+		texts = append(texts, text(tools))
+	}
+	_, err := o.run(name, nil, texts, nil)
+	return err
+}
+
+// text returns bytes as a string that must not be kept.
 func text(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }
 
-// The sentences of src/ffi/status.rs.
+// The same sentences as in src/ffi/status.rs.
 var statusTexts = map[Status]string{
 	ErrNull:      "a pointer is NULL",
 	ErrLength:    "a length cannot be right: above PTRDIFF_MAX, or not what the tokens add up to",

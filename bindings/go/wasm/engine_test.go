@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A trap in one stream ends those of its instance, and dialects that were found before make new ones in the next instance.
+// A trap in one stream ends all streams of its instance, and existing dialects make new streams in the next instance.
 func TestTrap(t *testing.T) {
 	dialect, err := Find("qwen3")
 	if err != nil {
@@ -31,6 +31,10 @@ func TestTrap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		answer, err := NewAnswer(dialect, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		// A text that is longer than the window: the module panics.
 		ended := current
 		ended.mu.Lock()
@@ -42,12 +46,13 @@ func TestTrap(t *testing.T) {
 		_, ofScanner := scanner.Feed([]byte("a"), yield)
 		ofOther := other.Finish(yield)
 		_, ofRewriter := rewriter.Feed(nil, []byte("data: {}\n\n"))
-		for _, err := range []error{ofScanner, ofOther, ofRewriter} {
+		_, ofAnswer := answer.Feed([]byte("a"))
+		for _, err := range []error{ofScanner, ofOther, ofRewriter, ofAnswer} {
 			if !errors.Is(err, ErrDefect) || !strings.Contains(err.Error(), "by this object or by another one") {
 				t.Error(err)
 			}
 		}
-		for _, err := range []error{scanner.Close(), other.Close(), rewriter.Close()} {
+		for _, err := range []error{scanner.Close(), other.Close(), rewriter.Close(), answer.Close()} {
 			if err != nil {
 				t.Error(err)
 			}
@@ -73,7 +78,7 @@ func TestTrap(t *testing.T) {
 	}
 }
 
-// Texts that are longer than the window go in pieces.
+// Texts that are longer than the window are passed in pieces.
 func TestLongTexts(t *testing.T) {
 	dialect, err := Find("qwen3")
 	if err != nil {
@@ -94,7 +99,7 @@ func TestLongTexts(t *testing.T) {
 		}
 		return true
 	}
-	// After a pause, the scanner continues where it stopped, in any piece.
+	// After a pause, the scanner continues where it stopped, in whichever piece that is.
 	rest := []byte(text)
 	for calls := 0; len(rest) > 0; calls++ {
 		n, err := scanner.Feed(rest, func(event Event) bool { take(event); return calls%2 == 1 })
@@ -111,6 +116,25 @@ func TestLongTexts(t *testing.T) {
 	}
 	if stripped, err := Strip(dialect, text); stripped != strings.TrimSpace(long) || err != nil {
 		t.Error(len(stripped), err)
+	}
+	answer, err := NewAnswer(dialect, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Close()
+	parts, err := answer.Feed([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := answer.Finish(EndReasonEnded)
+	var answered string
+	for _, part := range append(parts, last...) {
+		if part.Kind == PartKindContent {
+			answered += part.Text
+		}
+	}
+	if answered != long || err != nil {
+		t.Error(len(answered), err)
 	}
 	rewriter, err := NewRewriter(dialect, nil)
 	if err != nil {

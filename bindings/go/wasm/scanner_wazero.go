@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// scannerState belongs to the call that is in progress; nothing else may touch it.
+// scannerState belongs to the call that is in progress; no other code may touch it.
 type scannerState struct {
 	object
 	finishing bool // a finish was paused
-	finished  bool // the program has done its part of it
+	finished  bool // the WebAssembly has done its part of the finish
 
 	// The pending events are those from next up to count. Their bytes are in text, or are a chunk that is one event.
 	next, count int
@@ -28,7 +28,7 @@ type scannerState struct {
 	readErr   error
 }
 
-// The steps of a scanner, as the program numbers them.
+// The steps of a scanner, with their numbers in the WebAssembly.
 const (
 	stepFeed = iota
 	stepFlush
@@ -113,7 +113,7 @@ func (s *Scanner) openClone(of *Scanner) error {
 }
 
 // Feed scans the next bytes of the stream, cut anywhere, and calls yield for each event that they decide. It returns the number of
-// bytes of p that are done: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
+// bytes of p that are consumed: all of them, unless yield paused the scanner or the call failed. After a pause, continue with
 // Feed(p[n:], yield), or with Finish to drop the rest of p.
 //
 // p is not kept. After [ErrBusy], [ErrOrder] and [ErrClosed] nothing has changed; after [ErrMemory] the scanner stays in error
@@ -135,7 +135,8 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 // tokens begin in an event, and Counts reports the tokens of each channel. Feeds with and without tokens may be mixed.
 //
 // The lengths of the tokens must add up to len(p); otherwise the error is [ErrLength] and nothing is fed. After a pause,
-// continue with p[n:] and the tokens that are not completely done, the first of them with its remaining length. tokens is not kept.
+// continue with p[n:] and the tokens that are not completely consumed, the first of them with its remaining length. tokens is not
+// kept.
 func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (n int, err error) {
 	if err := s.enter(); err != nil {
 		return 0, err
@@ -148,6 +149,16 @@ func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (
 	if !s.yieldPending(yield) {
 		return 0, nil
 	}
+	if _, err := s.object.run("scanner_tokens", nil, tokenTexts(p, tokens), s.take); err != nil {
+		return 0, err
+	}
+	s.note(len(p))
+	s.yieldPending(yield)
+	return s.Consumed(), nil
+}
+
+// tokenTexts returns a chunk and its tokens as the WebAssembly reads them.
+func tokenTexts(p []byte, tokens []Token) []string {
 	lengths, special := make([]byte, 0, 4*len(tokens)), make([]byte, len(tokens))
 	for i, token := range tokens {
 		lengths = binary.LittleEndian.AppendUint32(lengths, token.Len)
@@ -155,12 +166,7 @@ func (s *Scanner) FeedTokens(p []byte, tokens []Token, yield func(Event) bool) (
 			special[i] = 1
 		}
 	}
-	if _, err := s.object.run("scanner_tokens", nil, []string{text(p), text(lengths), text(special)}, s.take); err != nil {
-		return 0, err
-	}
-	s.note(len(p))
-	s.yieldPending(yield)
-	return s.Consumed(), nil
+	return []string{text(p), text(lengths), text(special)}
 }
 
 func (s *Scanner) startFromPrompt(tail string) (Start, error) {
@@ -186,7 +192,7 @@ func (s *Scanner) reset() error {
 	return err
 }
 
-// rewind goes to the start of the next stream.
+// rewind resets the state for the next stream.
 func (s *Scanner) rewind() {
 	s.end, s.firstToken = 0, 0
 	s.offset.Store(0)
@@ -199,17 +205,23 @@ func (s *Scanner) countsOf(channel Channel) (Counts, error) {
 	}
 	var counts Counts
 	_, err := s.object.run("scanner_counts", nil, nil, func(out *reader) {
-		for each := ChannelContent; each <= ChannelTool; each++ {
-			of := Counts{Bytes: out.long(), Characters: out.long(), Spans: out.long(), Tokens: out.long()}
-			if each == channel {
-				counts = of
-			}
-		}
+		counts = out.counts(channel)
 		if lost := out.long(); channel == ChannelThinking {
 			counts.LostThoughts = lost
 		}
 	})
 	return counts, err
+}
+
+// counts returns the counts of a channel, of those of all channels.
+func (r *reader) counts(channel Channel) (counts Counts) {
+	for each := ChannelContent; each <= ChannelTool; each++ {
+		of := Counts{Bytes: r.long(), Characters: r.long(), Spans: r.long(), Tokens: r.long()}
+		if each == channel {
+			counts = of
+		}
+	}
+	return counts
 }
 
 func (s *Scanner) takeThought() (thought Thought, taken bool, err error) {
@@ -263,7 +275,7 @@ func (s *Scanner) run(work work, p []byte, yield func(Event) bool) (paused bool,
 
 var steps = map[work]uint64{feed: stepFeed, finish: stepFinish, flush: stepFlush, forceClose: stepForceClose}
 
-// cross feeds a piece that fits into the window, or does another step, and takes the events.
+// cross feeds a piece that fits into the window, or does a different step, and stores the events.
 func (s *Scanner) cross(work work, p []byte) error {
 	s.engine.mu.Lock()
 	defer s.engine.mu.Unlock()
@@ -271,7 +283,7 @@ func (s *Scanner) cross(work work, p []byte) error {
 	if err != nil {
 		return err
 	}
-	if result > 0 { // all of it is text
+	if result > 0 { // the whole piece is text
 		channel, n := Channel(result-1), len(p)
 		s.events = append(s.events[:0], Event{
 			Kind: KindText, Channel: channel, Offset: out.offset, Text: p[:n:n], FirstToken: s.firstToken,

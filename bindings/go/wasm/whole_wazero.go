@@ -24,7 +24,7 @@ func (d *Dialect) join(thinking, content string, o *JoinOptions) (string, error)
 	return d.whole("text_join", texts...)
 }
 
-// whole returns the text that a function makes of others.
+// whole returns the text that a function makes from its arguments.
 func (d *Dialect) whole(name string, texts ...string) (made string, err error) {
 	dialect, err := d.in()
 	if err != nil {
@@ -72,15 +72,22 @@ func requestModel(body []byte) (model string, known bool) {
 	return model, err == nil && result == 0
 }
 
-func requestThinking(exchange *Exchange, body []byte) Thinking {
+func readRequest(exchange *Exchange, body []byte) Request {
+	request := Request{Tools: []byte("[]")}
 	e, err := instance()
 	if err != nil {
-		return ThinkingKeep
+		return request
 	}
-	var word string
-	e.run("gate_thinking", nil, []string{exchange.Path, text(body)}, func(out *reader) { word = out.optional() })
-	if word == ThinkingDrop.String() {
-		return ThinkingDrop
+	var thinking, tools string
+	thinks, err := e.run("gate_request", nil, []string{exchange.Path, text(body)}, func(out *reader) {
+		thinking, tools = out.optional(), out.optional()
+	})
+	if err != nil {
+		return request
 	}
-	return ThinkingKeep
+	request.Thinks, request.Tools = Thinks(thinks), []byte(tools)
+	if thinking == ThinkingDrop.String() {
+		request.Thinking = ThinkingDrop
+	}
+	return request
 }

@@ -1,6 +1,6 @@
 // Processor time of the calls for each token and each frame, and of the first use of a dialect, in a separate process; memory that grows
-// with 100,000 scanners that are used and freed. Prints one line of JSON. `scripts/test-js --bench` runs it on the package as installed,
-// and native.c, the same calls of the native library.
+// with 100,000 scanners that are used and freed. Prints one line of JSON. `scripts/test-js --bench` runs it on the package as
+// installed, and native.c, which makes the same calls to the native library.
 
 import { execFileSync } from "node:child_process";
 import { Dialect, Rewriter, Scanner } from "libaside";
@@ -22,7 +22,7 @@ function least(call) {
   return Math.round(least);
 }
 
-// The memory in kB that is kept of this many scanners, after three times as many before them.
+// The memory in kB that remains in use after this many scanners; three times as many were made and freed before.
 function kept(count) {
   const use = () => {
     for (let at = 0; at < count; at++) {
@@ -41,7 +41,7 @@ function kept(count) {
 
 if (process.argv[2]) {
   Dialect.names();
-  // Another dialect has been used before, so that only the dialect's own part is measured.
+  // A different dialect has been used before, so only the work for this dialect is measured.
   Dialect.find("inline-think");
   const before = process.cpuUsage();
   Dialect.find(process.argv[2]);

@@ -1,4 +1,5 @@
-/* The calls of feed.js on the native library, for figures to compare with those of WebAssembly. Prints one line of JSON. */
+/* Makes the calls of feed.js to the native library, so that its figures can be compared with those of WebAssembly. Prints one line
+ * of JSON. */
 #include <aside.h>
 #include <stdio.h>
 #include <string.h>

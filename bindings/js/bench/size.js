@@ -1,4 +1,4 @@
-// Bytes of a wasm file by part of the program, compressed in parts: its data, and its functions by module. The file must have names.
+// Prints the compressed size of each part of a wasm file: its data, and its functions by module. The file must have names.
 // `scripts/test-js --size` builds one and runs this.
 
 import { readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ while (at < file.length) {
   const section = file[at++];
   const end = number() + at;
   if (section === 2) {
-    // Only functions are imported.
+    // All imports are functions.
     imports.count = number();
   } else if (section === 10) {
     for (let count = number(); count > 0; count--) {
@@ -48,7 +48,7 @@ while (at < file.length) {
   at = end;
 }
 
-// The path of a mangled name, in both of Rust's manglings; of the newer, only the crate.
+// The path of a mangled name, in both of Rust's manglings; in the newer one, only the crate.
 function pathOf(name) {
   let rest = name.match(/^_ZN(.*)$/)?.[1];
   if (rest === undefined) return name.match(/C(?:s[A-Za-z0-9]*_)?\d+_?([a-z_0-9]+?)(?=\d|[A-Z]|$)/)?.[1] ?? name;
@@ -60,7 +60,8 @@ function pathOf(name) {
   return steps.join("::").replaceAll("$LT$", "<").replaceAll("$u20$", " ").replaceAll("$RF$", "&").replaceAll("..", "::");
 }
 
-// The module of a function: two steps of the library's paths, one of others'. A method is named by its type, `<TYPE as TRAIT>::NAME`.
+// The module of a function: two steps of a path in the library, one step in other crates. A method is named by its type, `<TYPE as
+// TRAIT>::NAME`.
 function moduleOf(name) {
   const path = pathOf(name).replace(/^_?<+&?(?:mut )?/, "").match(/[A-Za-z_0-9]+(?:::[A-Za-z_0-9]+)*/)?.[0].split("::") ?? ["?"];
   return path[0] === "aside" ? path.slice(0, 2).join("::") : path[0];

@@ -1,12 +1,13 @@
 // The types of `libaside/ai`.
 
 import type { LanguageModelV3Middleware } from "@ai-sdk/provider";
-import type { Dialect, RewriterOptions } from "./index.js";
+import type { AnswerOptions, Dialect } from "./index.js";
 
 /** Returns middleware for `wrapLanguageModel` of the AI SDK: the text of a model becomes reasoning, text and tool calls.
  * Without a dialect, the model's name decides; the dialect of an unknown model is `any`. The tools are those of each request;
- * with `calls: false`, calls stay text. */
+ * with `tools: []`, calls stay text. A call that breaks off stays text in a whole answer, unless `notWhole` is set; in a stream its
+ * input is sent, and no call follows. */
 export function asideMiddleware(
   dialect?: Dialect | string | null,
-  options?: Omit<RewriterOptions, "body" | "field" | "formats" | "responsesAs">,
+  options?: Omit<AnswerOptions, "mayTakeBack">,
 ): LanguageModelV3Middleware;

@@ -1,51 +1,49 @@
-// Middleware for the AI SDK. A rewriter reads the text of a model as an answer of chat completions, so that thinking and calls
-// are the same as for every other client of aside.
+// Middleware for the AI SDK: a loop over the parts of each text of a model.
 
-import { Dialect, Rewriter, UnknownDialectError } from "libaside";
+import { Answer, Dialect, UnknownDialectError } from "libaside";
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
-
-// The reasons why an answer ends: the words of the AI SDK, with those of chat completions.
-const REASONS = { stop: "stop", length: "length", "tool-calls": "tool_calls", "content-filter": "content_filter" };
+// The reasons of the AI SDK that say how a text has ended.
+const REASONS = { stop: "ended", length: "cut_off" };
 
 // Returns middleware. Without a dialect, the model's name decides; the dialect of an unknown model is `any`. The tools are
 // those of each request.
 export function asideMiddleware(dialect = null, options = {}) {
-  new Rewriter(dialect ?? "any", { calls: true, ...options }).free();
-  const rewriterFor = (model, params, body) => {
-    const tools = (params.tools ?? [])
-      .filter((tool) => tool.type === "function")
-      .map(({ name, inputSchema }) => ({ name, parameters: inputSchema }));
-    const own = options.calls === false ? {} : { calls: true, tools };
-    return new Rewriter(dialect ?? dialectFor(model.modelId), { formats: "chat", ...own, ...options, body });
+  new Answer(dialect ?? "any", options).free();
+  const answerFor = ({ modelId }, { tools = [] }, more) => {
+    const functions = tools.filter((tool) => tool.type === "function");
+    return new Answer(dialect ?? dialectFor(modelId), {
+      tools: functions.map(({ name, inputSchema }) => ({ name, parameters: inputSchema })),
+      // Ids must be unique in a conversation.
+      idPrefix: `call_${Math.random().toString(36).slice(2)}_`,
+      ...more,
+      ...options,
+    });
   };
   return {
     specificationVersion: "v3",
     async wrapGenerate({ doGenerate, params, model }) {
       const result = await doGenerate();
       const content = [];
-      let { finishReason } = result;
+      let hasCalls = false;
       for (const part of result.content) {
         if (part.type !== "text") {
           content.push(part);
           continue;
         }
-        const rewriter = rewriterFor(model, params, "json");
-        const answer = { index: 0, message: { role: "assistant", content: part.text }, finish_reason: word(finishReason) };
-        const out = decoder.decode(joined(rewriter.feed(encoder.encode(JSON.stringify({ choices: [answer] }))), rewriter.finish()));
-        rewriter.free();
-        const [{ message, finish_reason }] = JSON.parse(out).choices;
-        if (message.reasoning_content) content.push({ type: "reasoning", text: message.reasoning_content });
-        if (message.content) content.push({ ...part, text: message.content });
-        for (const call of message.tool_calls ?? []) content.push(callOf(call.id, call.function.name, call.function.arguments));
-        finishReason = reason(finishReason, finish_reason);
+        const answer = answerFor(model, params, { mayTakeBack: true, notWhole: "text" });
+        const split = [...answer.feed(part.text), ...answer.finish(word(result.finishReason))];
+        answer.free();
+        const { thinking, text, calls } = message(split);
+        if (thinking) content.push({ type: "reasoning", text: thinking });
+        if (text) content.push({ ...part, text });
+        content.push(...calls);
+        hasCalls ||= calls.length > 0;
       }
-      return { ...result, content, finishReason };
+      return { ...result, content, finishReason: reason(result.finishReason, hasCalls) };
     },
     async wrapStream({ doStream, params, model }) {
       const result = await doStream();
-      return { ...result, stream: result.stream.pipeThrough(splitParts(() => rewriterFor(model, params, "events"))) };
+      return { ...result, stream: result.stream.pipeThrough(splitParts(() => answerFor(model, params))) };
     },
   };
 }
@@ -59,48 +57,58 @@ function dialectFor(model) {
   }
 }
 
-const word = ({ unified }) => REASONS[unified] ?? null;
+const word = ({ unified }) => REASONS[unified] ?? "unknown";
 
 // Returns the reason why an answer ends, which is a tool call if a call was found in its text.
-const reason = (given, found) => (found === "tool_calls" ? { ...given, unified: "tool-calls" } : given);
+const reason = (given, hasCalls) => (hasCalls && given.unified === "stop" ? { ...given, unified: "tool-calls" } : given);
 
 const callOf = (toolCallId, toolName, input) => ({ type: "tool-call", toolCallId, toolName, input });
 
-function joined(first, second) {
-  const all = new Uint8Array(first.length + second.length);
-  all.set(first);
-  all.set(second, first.length);
-  return all;
+// Returns the texts and the whole calls of an answer's parts.
+function message(parts) {
+  let said = { thinking: "", content: "" };
+  const calls = [];
+  const whole = [];
+  for (const { kind, text, index, id, name, isWhole, lateId, from, to } of parts) {
+    if (kind === "thinking" || kind === "content") said[kind] += text;
+    else if (kind === "moved") said = { thinking: "", content: "", [to]: said[to] + said[from] };
+    else if (kind === "call") calls[index] = callOf(id, name, "");
+    else if (kind === "arguments") calls[index].input += text;
+    else if (kind === "call_end" && isWhole) whole.push({ ...calls[index], toolCallId: lateId ?? calls[index].toolCallId });
+  }
+  return { thinking: said.thinking, text: said.content, calls: whole };
 }
 
 // Splits the text blocks of a stream.
-function splitParts(rewriterFor) {
-  // The text block that is read now, until the next part says why the block has ended.
+function splitParts(newAnswer) {
+  // The current text block, until the next part shows why the block has ended.
   let block = null;
+  let hasCalls = false;
+  const end = (controller, why) => {
+    block?.end(controller, why);
+    hasCalls ||= block?.hasCalls ?? false;
+    block = null;
+  };
   return new TransformStream({
     transform(part, controller) {
       if (part.type === "text-start") {
-        block?.end(controller, null);
-        block = new TextBlock(part, rewriterFor());
+        end(controller);
+        block = new TextBlock(part, newAnswer());
       } else if (part.type === "text-delta" && block) {
         block.feed(part.delta, controller);
       } else if (part.type === "text-end" && block) {
         block.hasEnded = true;
       } else if (part.type === "finish") {
-        const found = block?.end(controller, word(part.finishReason));
-        block = null;
-        controller.enqueue({ ...part, finishReason: reason(part.finishReason, found) });
+        end(controller, word(part.finishReason));
+        controller.enqueue({ ...part, finishReason: reason(part.finishReason, hasCalls) });
       } else {
-        // Raw chunks, and a provider's notices between two pieces of text, do not end a text.
-        if (block?.hasEnded || part.type.startsWith("tool-") || part.type.startsWith("reasoning-")) {
-          block?.end(controller, null);
-          block = null;
-        }
+        // Raw chunks, and a provider's messages between two pieces of text, do not end a text.
+        if (block?.hasEnded || part.type.startsWith("tool-") || part.type.startsWith("reasoning-")) end(controller);
         controller.enqueue(part);
       }
     },
     flush(controller) {
-      block?.end(controller, null);
+      end(controller);
     },
   });
 }
@@ -108,66 +116,55 @@ function splitParts(rewriterFor) {
 // A text of a model, which is sent as blocks of reasoning and text, and as calls.
 class TextBlock {
   hasEnded = false;
+  hasCalls = false;
   #start;
-  #rewriter;
+  #answer;
   // The block that is open: `text` or `reasoning`, and its id.
   #open = null;
   #count = 0;
   #call = null;
-  #rest = "";
-  #reason = null;
-  #decoder = new TextDecoder();
 
-  constructor(start, rewriter) {
+  constructor(start, answer) {
     this.#start = start;
-    this.#rewriter = rewriter;
+    this.#answer = answer;
   }
 
-  feed(content, controller) {
-    this.#write({ index: 0, delta: { content } }, controller);
+  feed(text, controller) {
+    for (const part of this.#answer.feed(text)) this.#send(part, controller);
   }
 
-  // Ends the text and returns why it has ended.
-  end(controller, finishReason) {
-    if (finishReason) this.#write({ index: 0, delta: {}, finish_reason: finishReason }, controller);
-    this.#read(this.#rewriter.finish(), controller);
-    this.#rewriter.free();
-    this.#closeCall(controller);
+  end(controller, why) {
+    for (const part of this.#answer.finish(why)) this.#send(part, controller);
+    this.#answer.free();
     this.#close(controller);
-    return this.#reason;
   }
 
-  #write(choice, controller) {
-    const data = `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [choice] })}\n\n`;
-    this.#read(this.#rewriter.feed(encoder.encode(data)), controller);
-  }
-
-  #read(bytes, controller) {
-    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split("\n");
-    this.#rest = lines.pop();
-    for (const line of lines) if (line.startsWith("data: {")) this.#send(JSON.parse(line.slice(6)).choices[0], controller);
-  }
-
-  #send({ delta, finish_reason }, controller) {
-    this.#say("reasoning", delta.reasoning_content, controller);
-    this.#say("text", delta.content, controller);
-    for (const { id, function: { name, arguments: more } } of delta.tool_calls ?? []) {
-      if (id) {
-        this.#closeCall(controller);
+  #send({ kind, text, id, name, isWhole }, controller) {
+    switch (kind) {
+      case "thinking":
+        this.#say("reasoning", text, controller);
+        break;
+      case "content":
+        this.#say("text", text, controller);
+        break;
+      case "call":
         this.#close(controller);
-        this.#call = { id, name, input: "" };
+        this.#call = callOf(id, name, "");
         controller.enqueue({ type: "tool-input-start", id, toolName: name });
-      }
-      if (!more) continue;
-      this.#call.input += more;
-      controller.enqueue({ type: "tool-input-delta", id: this.#call.id, delta: more });
+        break;
+      case "arguments":
+        this.#call.input += text;
+        controller.enqueue({ type: "tool-input-delta", id: this.#call.toolCallId, delta: text });
+        break;
+      case "call_end":
+        controller.enqueue({ type: "tool-input-end", id: this.#call.toolCallId });
+        // A call that is not whole is reported, and must not be run.
+        if (isWhole) controller.enqueue(this.#call);
+        this.hasCalls ||= isWhole;
     }
-    this.#reason = finish_reason ?? this.#reason;
   }
 
   #say(type, delta, controller) {
-    if (!delta) return;
-    this.#closeCall(controller);
     if (this.#open?.type !== type) {
       this.#close(controller);
       const { id } = this.#start;
@@ -181,19 +178,5 @@ class TextBlock {
   #close(controller) {
     if (this.#open) controller.enqueue({ type: `${this.#open.type}-end`, id: this.#open.id });
     this.#open = null;
-  }
-
-  // A call that was cut off is reported, and must not be run.
-  #closeCall(controller) {
-    if (!this.#call) return;
-    const { id, name, input } = this.#call;
-    this.#call = null;
-    controller.enqueue({ type: "tool-input-end", id });
-    try {
-      JSON.parse(input);
-    } catch {
-      return;
-    }
-    controller.enqueue(callOf(id, name, input));
   }
 }

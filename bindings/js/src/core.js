@@ -1,4 +1,4 @@
-// A wasm file and its instance: the passing of texts and numbers (wasm/src/host.rs is the other side), and recovery after a
+// A wasm file and its instance: how texts and numbers are passed (wasm/src/host.rs has the module's part), and recovery after a
 // trap.
 
 import { DefectError, failure } from "./errors.js";
@@ -30,7 +30,7 @@ export class WasmFile {
     this.#module ??= module;
   }
 
-  // The instance. After a trap it is a new one.
+  // The instance. After a trap, a new one is made.
   get core() {
     const core = this.#core;
     return core && !core.trap ? core : this.#instantiate();
@@ -49,7 +49,7 @@ async function compile(source) {
   if (source instanceof WebAssembly.Module) return source;
   if (typeof Response === "function" && source instanceof Response) {
     if (!source.ok) throw new Error(`the wasm file cannot be loaded: ${source.url} answers ${source.status}`);
-    // A server that does not know the type of the file sends another one.
+    // A server that does not know the type of wasm files sends a different type, which streaming compilation refuses.
     if (source.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(source);
     source = await source.arrayBuffer();
   }
@@ -65,14 +65,19 @@ export class Core {
     const { exports } = new WebAssembly.Instance(module, {});
     this.functions = exports;
     // The functions that are called for each token: a look-up in the exports would be slower.
-    ({ scanner_events: this.events, scanner_split: this.split, rewriter_feed: this.rewrite } = exports);
+    ({
+      scanner_events: this.events,
+      scanner_split: this.split,
+      answer_feed: this.answer,
+      rewriter_feed: this.rewrite,
+    } = exports);
     this.windowAt = exports.window();
     this.windowSize = exports.window_size();
     this.resultsAt = exports.results() >> 2;
     this.view();
   }
 
-  // Makes the views anew, because memory that has grown has a new buffer.
+  // Creates the views again, because memory that has grown has a new buffer.
   view() {
     const { buffer } = this.functions.memory;
     this.bytes = new Uint8Array(buffer);
@@ -114,7 +119,8 @@ export class Core {
     return result;
   }
 
-  // Puts a text into the window and returns the number of its bytes there. It must fit: a character of a string has at most 3.
+  // Puts a text into the window and returns the number of its bytes there. The text must fit: each UTF-16 unit of a string takes at
+  // most 3 bytes.
   write(text) {
     if (this.bytes.length === 0) this.view();
     if (typeof text !== "string") {
@@ -177,7 +183,7 @@ export class Core {
     return length === 0 ? EMPTY : this.bytes.slice(at, at + length);
   }
 
-  // Returns the offset of a result without output.
+  // Returns the offset of a result that has no output.
   offset() {
     return this.words[this.resultsAt + 5] + this.words[this.resultsAt + 6] * 0x1_0000_0000;
   }
@@ -202,6 +208,7 @@ class Reader {
 
   skip(numbers) {
     this.word += numbers;
+    return this;
   }
 
   flag() {
@@ -212,7 +219,7 @@ class Reader {
     return this.number() + this.number() * 0x1_0000_0000;
   }
 
-  // Returns a double, which is written as its bits.
+  // Returns a double, which the module writes as its bits.
   double() {
     const bits = new Uint32Array([this.number(), this.number()]);
     return new Float64Array(bits.buffer)[0];
@@ -228,7 +235,7 @@ class Reader {
         for (let next = at; next < end; next++) text += String.fromCharCode(this.bytes[next]);
         return text;
       }
-      // The bytes of many texts are decoded at once.
+      // Many texts are decoded at once.
       this.all ??= decoder.decode(this.bytes.subarray(this.first, this.end));
       return this.all.slice(at - this.first, end - this.first);
     }
@@ -278,7 +285,7 @@ export function bytesOf(data) {
   throw new TypeError(`a rewriter takes bytes, a Uint8Array or another buffer, not ${data === null ? "null" : typeof data}`);
 }
 
-// Options whose values are numbers, and not texts of digits.
+// Options whose values must be numbers, and not strings of digits.
 const NUMBERS = new Set(["budget", "budgetTokens", "collect", "maxBody", "maxCalls", "maxEvent", "maxHeld", "maxTools", "memory"]);
 
 // Returns names and values of options as texts. Those that are undefined or null are left out.
@@ -288,9 +295,15 @@ export function optionTexts(options = {}) {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || value === null) continue;
     if (typeof value === "string" && NUMBERS.has(name)) throw new TypeError(`${name} is a number, not the string ${JSON.stringify(value)}`);
-    texts.push(name, name === "tools" && typeof value !== "string" ? JSON.stringify(value) : String(value));
+    texts.push(name, ...(name === "tools" ? toolsTexts(value) : [String(value)]));
   }
   return texts;
+}
+
+// Returns the tools of a request as JSON: no text, if they are not known.
+export function toolsTexts(tools) {
+  if (tools === undefined || tools === null) return [];
+  return [typeof tools === "string" ? tools : JSON.stringify(tools)];
 }
 
 // Returns the parts joined into one.

@@ -5,7 +5,7 @@ import { file } from "./file.js";
 
 const [BY_NAME, BY_MODEL, BY_TEMPLATE, BY_FILE, BY_RESPONSE_TEMPLATE] = [0, 1, 2, 3, 4];
 
-// Dialects that were given by name, so that each is made once.
+// The dialects that callers have named, so that each is made only once.
 const named = new Map();
 
 export class Dialect extends Handle {

@@ -1,4 +1,4 @@
-// Errors. Each has the data that a program may want to act on.
+// Errors. Each has the data that a program may need to react to it.
 
 // A request to libaside that cannot be fulfilled; the message says why.
 export class AsideError extends Error {
@@ -39,7 +39,7 @@ export class JoinError extends AsideError {
   }
 }
 
-// A defect of the library, or a stack that was too short for it: the objects that were there cannot be used any more.
+// A defect of the library, or a stack that was too small for it: existing objects can no longer be used.
 export class DefectError extends Error {
   name = "DefectError";
 }

@@ -3,7 +3,7 @@
 import { Dialect, requestHint, requestModel, Rewriter, UnknownDialectError, wants } from "libaside";
 import { splitStream } from "./stream.js";
 
-// These headers describe the answer as the server wrote it.
+// These headers describe the server's body, not the rewritten one.
 const GONE = ["content-length", "etag", "content-md5", "digest", "repr-digest"];
 
 // Returns a function like `fetch`. Without `dialect`, the model that a request names decides; the dialect of an unknown model
@@ -19,7 +19,7 @@ export function withAside(fetch, { dialect, ...options } = {}) {
     if (!hint) return fetch(input, init);
     headers.set("accept-encoding", hint);
     const response = await fetch(input, { ...init, headers });
-    // `fetch` returns encoded bodies decoded.
+    // `fetch` has already decoded encoded bodies.
     const exchange = { status: response.status, path, contentType: response.headers.get("content-type"), formats };
     const body = wants(exchange);
     if (!body || !response.body) return response;
@@ -57,7 +57,7 @@ function dialectFor(request) {
   return "any";
 }
 
-// The tools of a request whose calls are wanted. A request without tools has none to call.
+// The tools of a request, if calls are to be found. A request without tools has an empty list.
 function toolsFor(request, { calls }) {
   if (!calls || request === null) return undefined;
   try {

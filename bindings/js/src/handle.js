@@ -1,5 +1,5 @@
-// An object inside the module: freed by `free`, by `using`, or when the object here is collected. An object without the state
-// of a stream, such as a dialect, is made again if a trap has ended its instance.
+// An object inside the module: freed by `free`, by `using`, or when its JavaScript object is garbage-collected. An object without
+// the state of a stream, such as a dialect, is made again if a trap has ended its instance.
 
 import { AsideError } from "./errors.js";
 
@@ -15,7 +15,7 @@ export class Handle {
   #free;
   #make;
 
-  // `make` makes the object again, and returns its instance and number; without it the object ends with its instance.
+  // `make` makes the object again, and returns its instance and number; without `make`, the object ends with its instance.
   constructor(core, number, free, make = null) {
     this.#free = free;
     this.#make = make;

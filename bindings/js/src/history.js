@@ -1,4 +1,4 @@
-// Requests whose history is rewritten: the thinking of earlier turns, where the server reads it.
+// Rewrites the history of requests: moves the thinking of earlier turns to the place where the server reads it.
 
 import { bytesOf, optionTexts, textOf } from "./core.js";
 import { dialectOf } from "./dialect.js";

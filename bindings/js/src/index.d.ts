@@ -18,6 +18,7 @@ export type Kind =
   | "call_value_end"
   | "call_end";
 export type Channel = "content" | "thinking" | "narration" | "tool";
+export type PartKind = "thinking" | "content" | "call" | "arguments" | "call_end" | "moved" | "budget";
 export type Cause = "marker" | "implied" | "end_of_stream" | "forced" | "malformed" | "ended";
 export type Start = "content" | "thinking" | "narration" | "tool" | "header" | "calls";
 export type CallsInThinking = "dialect" | "never" | "always";
@@ -35,7 +36,7 @@ export type Field = "reasoning_content" | "reasoning" | "thinking";
 export type Body = "unknown" | "events" | "json" | "lines";
 export type Format = "chat" | "completions" | "responses" | "messages" | "ollama" | "all";
 export type Shape = "none" | "field" | "lists" | "chunks" | "content" | "all";
-export type Thinking = "keep" | "drop";
+export type Thinking = "keep" | "drop" | "inline";
 export type ResponsesAs = "reasoning_text" | "summary";
 export type Comments = "keep" | "drop" | "chunk";
 export type Hint = "identity";
@@ -55,7 +56,7 @@ export type HistoryMade = "keep" | "remove";
 export type HistoryOutcome = "read" | "too_long" | "not_utf8" | "not_request" | "repeated" | "stored";
 // End of what is generated.
 
-/** A text as a stream has it: a stream that is fed strings returns strings, and a stream that is fed bytes returns bytes. */
+/** A text in the form of its stream: a stream that is fed strings returns strings, and a stream that is fed bytes returns bytes. */
 export type Text = string | Uint8Array;
 
 /** The tools of a request: a list as the API takes it, or the JSON of one. */
@@ -91,9 +92,9 @@ export class JoinError extends AsideError {
   readonly offset: number | null;
 }
 
-/** A defect of the library; its `cause` is what the module has thrown. It ends the WebAssembly instance: the scanners and rewriters
- * that were there throw it from then on, also those of other streams. New ones work in a new instance, with the dialects that were
- * there too. */
+/** A defect of the library; its `cause` is what the module has thrown. It ends the WebAssembly instance: all existing scanners,
+ * answers and rewriters throw it from then on, also those of other streams. New ones, and existing dialects, work in a new
+ * instance. */
 export class DefectError extends Error {}
 
 /** Loads the wasm file. Browsers need it before all else; Node, Deno, Bun and workers load the file themselves. Other hosts pass
@@ -161,15 +162,15 @@ export interface Attribute<T extends Text = string> {
   readonly value: T;
 }
 
-/** A report of the scanner. The `text` of all events of a stream, joined, is the stream, but for the `call_name` of a call whose header
- * has the name: it repeats the name, at the offset of the next event. */
+/** A report of the scanner. The `text` of all events of a stream, joined, is the stream, except for the `call_name` of a call whose
+ * name is in a header: this event repeats the name, at the offset of the next event. */
 export class Event<T extends Text = string> {
   private constructor();
   readonly kind: Kind;
   /** The channel of the event. */
   readonly channel: Channel;
   readonly text: T;
-  /** Counts bytes from the start of the stream, of UTF-8 if the stream is of strings. */
+  /** The offset in bytes from the start of the stream; in a stream of strings, bytes of UTF-8. */
   readonly offset: number;
   /** The cause of the end of a span or a call. */
   readonly cause: Cause | null;
@@ -192,30 +193,6 @@ export class Split<T extends Text = string> {
   readonly narration: T;
   /** The text of tool calls, as the model wrote it. */
   readonly tool: T;
-  /** The calls, if the scanner was made with `calls` or `tools`. */
-  readonly calls: CallDelta[];
-}
-
-/** The end of a call. */
-export interface CallEnd {
-  readonly cause: Cause;
-  /** Whether the arguments are complete, so that the call may be run. */
-  readonly isWhole: boolean;
-  /** Whether the call was repaired: the model may have meant other arguments. */
-  readonly isRepaired: boolean;
-  /** An id that the model wrote after the first delta had left. */
-  readonly lateId: string | null;
-}
-
-/** The next part of a tool call. The first one of a call has its `id` and `name`, the last one its `end`; the `arguments` of all,
- * joined, are JSON if the call is whole. */
-export interface CallDelta {
-  /** The number of the call among those that are emitted, from 0. */
-  readonly index: number;
-  readonly id: string | null;
-  readonly name: string | null;
-  readonly arguments: string;
-  readonly end: CallEnd | null;
 }
 
 /** The counts of the text of a channel since the stream began. */
@@ -224,7 +201,7 @@ export interface Counts {
   readonly characters: number;
   readonly spans: number;
   readonly tokens: number;
-  /** Of `thinking`: whole thoughts that were lost because 1,024 others had not been taken. */
+  /** For the `thinking` of a scanner: the number of whole thoughts that were lost because 1,024 earlier ones had not been taken. */
   readonly lostThoughts: number;
 }
 
@@ -237,48 +214,28 @@ export interface Thought<T extends Text = string> {
   readonly confidence: number | null;
   readonly offset: number;
   readonly cause: Cause;
-  /** Whether it did not fit. */
+  /** Whether the whole thought did not fit. */
   readonly truncated: boolean;
 }
 
-/** The options for calls, of scanners and rewriters. */
-interface CallOptions {
-  /** Reports tool calls: as events, and as `calls` in the result of `split`. */
+export interface ScannerOptions {
+  /** Reports the parts of tool calls as events. An `Answer` makes calls of them. */
   calls?: boolean;
-  /** The tools of the request, which imply `calls` unless `calls` is false: only calls of these tools are reported, with
-   * arguments of the types in their schemas. */
-  tools?: Tools | null;
-  /** The most bytes of `tools` as JSON. */
-  maxTools?: number;
-  /** With `"never"`, tool openers inside the thinking are text. With `"always"`, a rewriter reports a call in the thinking at
-   * once; otherwise it waits, because text after the call shows that the call is part of the thinking. */
+  /** With `"never"`, tool openers inside the thinking are text. */
   callsInThinking?: CallsInThinking;
-  /** Which part of a call is sent before the call is whole: its arguments as they come (`"tell"`), or nothing. */
-  notWhole?: NotWhole;
-  /** The treatment of calls of tools that are not in `tools`. */
-  unknownTool?: UnknownTool;
-  /** With `"off"`, a call that lacks its last markers is not whole, even if the answer ended by itself. */
-  impliedEnd?: ImpliedEnd;
-  /** The largest number of calls that are reported; 0: all. */
-  maxCalls?: number;
-  /** Mends arguments that can mean only one thing. */
-  repairArguments?: boolean;
-}
-
-export interface ScannerOptions extends CallOptions {
   /** The span that is open at the first byte; by default the dialect decides. */
   start?: Start | null;
   /** The limit of the thinking: the event `budget` marks where the thinking exceeds it. */
   budget?: number;
   /** The unit of the budget: `characters` by default. */
   budgetUnit?: BudgetUnit;
-  /** Whether all thinking of the stream together has the budget, which is the default, or each span has it. */
+  /** Whether the budget applies to all thinking of the stream together, which is the default, or to each span. */
   budgetScope?: BudgetScope;
   /** Keeps whole thoughts for `takeThought`: true, or the largest number of bytes to keep. */
   collect?: boolean | number;
   /** The treatment of a closer of the thinking after other content. */
   strayClose?: StrayClose;
-  /** With `"text"`, a tag of another family as the first thing of a stream is text. */
+  /** With `"text"`, a tag of another family at the very beginning of a stream is text. */
   leadingTags?: LeadingTags;
 }
 
@@ -300,7 +257,7 @@ export class Scanner<T extends Text = string> extends Handle {
   finishSplit(): Split<T>;
   /** Releases the held text as text of its channel. The stream continues. */
   flush(): Event<T>[];
-  /** Closes the thinking that is open, as if its closer had come: for a host that ends the thinking and continues with the
+  /** Closes the open thinking, as if the model had written its closer: for a host that ends the thinking and continues with the
    * answer. */
   forceClose(): Event<T>[];
   /** Starts the next stream where a rendered prompt ends, and returns the span that is open there. `tail` is the end of the
@@ -312,7 +269,7 @@ export class Scanner<T extends Text = string> extends Handle {
   counts(channel: Channel): Counts;
   /** Takes the oldest whole thought that was not taken yet. Needs `collect`. */
   takeThought(): Thought<T> | null;
-  /** Returns a scanner in the same state, in the middle of a stream too. Scanners that report calls cannot be copied. */
+  /** Returns a scanner in the same state, in the middle of a stream too. */
   copy(): Scanner<T>;
   /** Forgets the stream. The next feed begins a new one. */
   reset(): void;
@@ -325,48 +282,224 @@ export class Scanner<T extends Text = string> extends Handle {
   readonly held: number;
 }
 
-export interface RewriterOptions extends CallOptions {
+/** The fields that all parts have. */
+interface OfKind<K extends PartKind> {
+  readonly kind: K;
+}
+
+/** A part of an answer. Later versions may add kinds: ignore those that you do not know. */
+export type Part<T extends Text = string> =
+  /** The next text of a channel. */
+  | (OfKind<"thinking" | "content"> & { readonly text: T })
+  /** A call begins. `index` is its number in the answer, from 0, and no other call of the answer has its `id`; `isMade` says
+   * whether the library made the id, because the model wrote none or one that is taken. */
+  | (OfKind<"call"> & { readonly index: number; readonly id: string; readonly isMade: boolean; readonly name: string })
+  /** The next part of a call's arguments. Joined, they are a JSON object if the call is whole. */
+  | (OfKind<"arguments"> & { readonly index: number; readonly text: T })
+  /** A call ends. Do not run a call that is not whole. `isRepaired` says whether the call broke a rule of its grammar, so that the
+   * model may have meant other arguments. `lateId` is an id that the model wrote only after the call was reported: use it in a
+   * whole message, and not for a client that got the call already. */
+  | (OfKind<"call_end"> & {
+      readonly index: number;
+      readonly isWhole: boolean;
+      readonly isRepaired: boolean;
+      readonly cause: Cause;
+      readonly lateId: string | null;
+    })
+  /** All text that was reported in one channel belongs to the other. Only with `mayTakeBack`. */
+  | (OfKind<"moved"> & { readonly from: Channel; readonly to: Channel })
+  /** The thinking exceeds its budget here. */
+  | OfKind<"budget">;
+
+export interface AnswerOptions {
+  // Generated from src/ffi by tests/header: do not edit.
+  /** The span that is open at the first byte. */
   start?: Start | null;
-  /** The place of the thinking of a chat; `reasoning_content` is the default. */
-  field?: Field;
-  /** The kind of input. By default the first bytes decide. */
-  body?: Body;
-  /** The APIs whose answers are read; all APIs by default. */
-  formats?: Format | readonly Format[] | null;
-  responsesAs?: ResponsesAs;
-  /** Mends faults of a server that make clients fail. */
-  repair?: boolean;
-  /** Sends the thinking again as content if an answer ends by itself and has neither content nor a call. */
-  promoteEmpty?: boolean;
-  /** Sends the thinking and the content of one chunk in one chunk, also where `repair` or `normalise` would make two. */
-  merge?: boolean;
+  /** The treatment of a closer of the thinking without an opener, after content. Default: "dialect". */
   strayClose?: StrayClose;
+  /** The treatment of a tool call that begins inside the thinking. Default: "dialect". */
+  callsInThinking?: CallsInThinking;
+  /** The reading of a tag that is not the dialect's own at the beginning of the text. Default: "dialect". */
   leadingTags?: LeadingTags;
-  /** Sends every byte on unchanged. */
-  off?: boolean;
-  /** The longest event that is read, in bytes. */
-  maxEvent?: number;
-  /** The number of bytes of a call that may be held. */
-  maxHeld?: number;
-  /** Leaves guessed thinking unchanged: an answer whose thinking the dialect only guessed is not repeated as content. */
-  keepGuessed?: boolean;
-  /** The name of a tool: the text, without its thinking, is the arguments of a call of this tool. */
-  startCall?: string;
-  /**
-   * The differences between servers' answers that are removed: `field` (the server's thinking is sent in `field`), `lists`
-   * (content that is a list becomes a string), `chunks` (a chunk with thinking and content becomes two), `content` (content
-   * after thinking that the server has split is split too), or `all`.
-   */
-  normalise?: Shape | readonly Shape[];
-  /** Whether the thinking is sent; `requestThinking` returns what a request wants. */
+  /** Whether the thinking is reported. Default: "keep". */
   thinking?: Thinking;
-  /** Labels the thinking blocks and reasoning items that the rewriter makes, so that `rewriteHistory` can remove them. */
+  /** The part of a call that is reported before the call is whole. At most `maxHeld` bytes of it are held. Default:
+   * "tell". */
+  notWhole?: NotWhole;
+  /** The treatment of a call of a tool that is not in `tools`. Default: "text". */
+  unknownTool?: UnknownTool;
+  /** Whether the end of a text that has ended by itself ("ended") may end a call. Default: "on". */
+  impliedEnd?: ImpliedEnd;
+  /** The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
+   * or with `name` and `input_schema`, as in Anthropic's Messages. Their schemas have the types of the arguments. `[]`:
+   * all calls are content, which is right for a request without tools. Not set: every call is reported, and the types
+   * of its arguments are not known. */
+  tools?: Tools | null;
+  /** The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
+   * names a tool (`tool_choice`), a grammar makes the model write the arguments without markers. Not set: the text is
+   * not such arguments. */
+  startCall?: string;
+  /** The beginning of the id that is made for a call without one; `index` of the call follows it. UTF-8. Ids are unique
+   * in a conversation only if each answer has another beginning. Not set: `call_`. */
+  idPrefix?: string;
+  /** The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40
+   * times its length in memory. Not set: 4 MiB. */
+  maxTools?: number;
+  /** The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that
+   * are held until its type is clear, at most 4 MiB of text. Not set: 1 MiB. */
+  maxHeld?: number;
+  /** The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
+   * content. Not set: 1,024, which is also the most. */
+  maxCalls?: number;
+  /** The limit of the thinking, beyond which "budget" is reported. Not set: there is no limit. */
+  budget?: number;
+  /** The unit of the budget. Default: "bytes". */
+  budgetUnit?: BudgetUnit;
+  /** The scope of the budget. Default: "span". */
+  budgetScope?: BudgetScope;
+  /** If true, mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a
+   * backslash that does not begin an escape is escaped. If the schema asks for an array or an object and not for a
+   * string, a string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false,
+   * leave the arguments unchanged. */
+  repairArguments?: boolean;
+  /** If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
+   * 16 MiB of thinking are kept for this. If false, such a text has no content. */
+  promoteEmpty?: boolean;
+  /** If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that the
+   * text starts in the thinking, and the text ends there by itself without confirming the guess. */
+  keepGuessed?: boolean;
+  /** If true, report "moved" if reported text belongs to the other channel, for a host that builds a whole message. If
+   * false, content that turns out to be thinking stays content, and thinking that turns out to be the answer is
+   * reported again as content. */
+  mayTakeBack?: boolean;
+  // End of what is generated.
+}
+
+/**
+ * Reads one text of a model, in chunks cut anywhere, and reports thinking, content and tool calls as parts. Every byte of the text is
+ * in exactly one part, in a call that is reported, or is a marker or framing around these: a text that turns out not to be a call is
+ * content, in its place. As for a scanner, a string may end with half a surrogate pair. Errors are `AsideError`s.
+ *
+ * ```js
+ * import { Answer } from "libaside";
+ *
+ * const answer = new Answer("qwen3");
+ * for (const part of [...answer.feed("<think>hm</think>Yes."), ...answer.finish("ended")])
+ *   if (part.kind === "content") console.log(part.text);
+ * answer.free();
+ * ```
+ */
+export class Answer<T extends Text = string> extends Handle {
+  constructor(dialect: Dialect | string, options?: AnswerOptions);
+  /** Feeds the next text, and returns the parts that are decided: perhaps none yet. */
+  feed(text: T): Part<T>[];
+  /** Feeds the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. */
+  feedTokens(text: T, lengths: ArrayLike<number>, special: ArrayLike<boolean | number>): Part<T>[];
+  /** Returns the held text: what may begin a marker, and what is of a call that is not decided. The text continues. */
+  flush(): Part<T>[];
+  /** Closes the open thinking, or the open call, as a scanner's `forceClose` does. */
+  forceClose(): Part<T>[];
+  /** Ends the text, for this reason, which is `"unknown"` by default, and returns the parts that are left. The next feed begins a new
+   * text, with the answer's own start and tools. Only a text that ended by itself (`"ended"`) may end a call that has no end, or
+   * turn out to be an answer without markers. */
+  finish(reason?: EndReason): Part<T>[];
+  /** Sets the start of the next text by the end of its rendered prompt, before its first byte, and returns the span that is open
+   * there. */
+  startFromPrompt(tail: Text): Start;
+  /** Sets the tools of the next text, before its first byte: for an answer that serves one request after another. With null, calls
+   * of any tool are reported; with an empty list, all calls are content. */
+  useTools(tools: Tools | null): void;
+  /** Returns the counts of a channel's text: also of thinking that was dropped, and of text that was moved later. After the end of a
+   * text they are those of that text, until another begins. */
+  counts(channel: Channel): Counts;
+  /** Forgets the text. The next feed begins a new one, with the answer's own start and tools. */
+  reset(): void;
+  readonly dialect: Dialect;
+  /** The number of bytes of the text that are held back now. */
+  readonly held: number;
+}
+
+export interface RewriterOptions {
+  // Generated from src/ffi by tests/header: do not edit.
+  /** The span that is open at the first byte. */
+  start?: Start | null;
+  /** The treatment of a closer of the thinking without an opener, after content. Default: "dialect". */
+  strayClose?: StrayClose;
+  /** The treatment of a tool call that begins inside the thinking. Default: "dialect". */
+  callsInThinking?: CallsInThinking;
+  /** The reading of a tag that is not the dialect's own at the beginning of the text. Default: "dialect". */
+  leadingTags?: LeadingTags;
+  /** Whether the thinking is reported. Default: "keep". */
+  thinking?: Thinking;
+  /** The part of a call that is reported before the call is whole. At most `maxHeld` bytes of it are held. Default:
+   * "tell". */
+  notWhole?: NotWhole;
+  /** The treatment of a call of a tool that is not in `tools`. Default: "text". */
+  unknownTool?: UnknownTool;
+  /** Whether the end of a text that has ended by itself ("ended") may end a call. Default: "on". */
+  impliedEnd?: ImpliedEnd;
+  /** The request's `tools`: a JSON array of objects with `name` and `parameters`, which may also be inside `function`,
+   * or with `name` and `input_schema`, as in Anthropic's Messages. Their schemas have the types of the arguments. `[]`:
+   * all calls are content, which is right for a request without tools. Not set: every call is reported, and the types
+   * of its arguments are not known. A list implies `calls`, unless `calls` is false. */
+  tools?: Tools | null;
+  /** The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
+   * names a tool (`tool_choice`), a grammar makes the model write the arguments without markers. Not set: the text is
+   * not such arguments. */
+  startCall?: string;
+  /** The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40
+   * times its length in memory. Not set: 4 MiB. */
+  maxTools?: number;
+  /** The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that
+   * are held until its type is clear, at most 4 MiB of text. Not set: 1 MiB. */
+  maxHeld?: number;
+  /** The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
+   * content. Not set: 1,024, which is also the most. */
+  maxCalls?: number;
+  /** If true, mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a
+   * backslash that does not begin an escape is escaped. If the schema asks for an array or an object and not for a
+   * string, a string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false,
+   * leave the arguments unchanged. */
+  repairArguments?: boolean;
+  /** If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
+   * 16 MiB of thinking are kept for this. If false, such a text has no content. */
+  promoteEmpty?: boolean;
+  /** If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that the
+   * text starts in the thinking, and the text ends there by itself without confirming the guess. */
+  keepGuessed?: boolean;
+  /** The name of the field for the thinking. Default: "reasoning_content". */
+  field?: Field;
+  /** The kind of body that is fed. Default: "unknown". */
+  body?: Body;
+  /** If true, nothing is split, and the output equals the input. If false, the text is split. */
+  off?: boolean;
+  /** If true, make `tool_calls` from the calls that the model writes as text, if the dialect says how they are written,
+   * and change the `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the
+   * server itself has made. A body, and Ollama's format, have whole calls only. If false, calls stay in the text. */
+  calls?: boolean;
+  /** The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. Not set:
+   * 16 MiB. */
+  maxEvent?: number;
+  /** The formats of the answers that are read; an answer of another format is sent on unchanged. Not set: all formats. */
+  formats?: Format | readonly Format[] | null;
+  /** The form of the thinking in the items of OpenAI Responses. Default: "reasoning_text". */
+  responsesAs?: ResponsesAs;
+  /** If true, mend faults in a stream of events that make clients fail or lose text: empty `data:` lines, comments
+   * inside an event, an object over several lines, chunks without `choices`, and more. If false, leave the faults
+   * unchanged. */
+  repair?: boolean;
+  /** If true, in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the
+   * thinking before the content, for clients that count chunks, also where `repair` or `normalise` would make two. If
+   * false, each chunk has text for one field. */
+  merge?: boolean;
+  /** The differences between servers' answers that are removed. Not set: none. */
+  normalise?: Shape | readonly Shape[] | null;
+  /** If true, label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so
+   * that they can be removed from a history. If false, their signatures are empty, and their ids begin with `rs_`. */
   label?: boolean;
-  /**
-   * The treatment of comments in a stream of events, for clients that fail on them: with `chunk`, each comment becomes an event
-   * without text, in formats that have such an event.
-   */
+  /** The treatment of comments in a stream of events, for clients that fail on them. Default: "keep". */
   comments?: Comments;
+  // End of what is generated.
 }
 
 /** The counts of a rewriter since it was made or reset. */
@@ -385,7 +518,7 @@ export interface Stats {
   readonly splitByServer: number;
   /** The number of tool calls in the text that were sent as calls; calls that the server itself has made are not counted. */
   readonly calls: number;
-  /** Whether the answer is sent on unread because it is not text: compressed, or in another encoding than UTF-8. */
+  /** Whether the answer is forwarded unread because it is not text: it is compressed, or not in UTF-8. */
   readonly encoded: boolean;
 }
 
@@ -398,7 +531,7 @@ export class Rewriter extends Handle {
   finish(): Uint8Array<ArrayBuffer>;
   /** Forgets the answer and the counts. */
   reset(): void;
-  /** Reads the next answer by another dialect, or by the rewriter's own dialect if `dialect` is null, and from another start.
+  /** Reads the next answer with a different dialect, or with the rewriter's own if `dialect` is null, and from a different start.
    * */
   useDialect(dialect: Dialect | string | null, options?: { start?: Start | null }): void;
   /** Sets the tools of the next answer's request. */
@@ -409,7 +542,7 @@ export class Rewriter extends Handle {
   readonly stats: Stats;
 }
 
-/** Returns the answer of a whole text: its content, without white space at both ends. */
+/** Returns the answer in a whole text: its content, without white space at both ends. */
 export function strip<T extends Text>(text: T, dialect: Dialect | string): T extends string ? string : Uint8Array;
 /** Returns the text of each channel of a whole text. */
 export function split<T extends Text>(
@@ -435,7 +568,7 @@ export interface JoinOptions {
 }
 
 /** Returns thinking, content and tool calls written with their markers, as a model of the dialect writes them: for a history that
- * goes back to the model. The result splits back into its parts; if it would not, JoinError says where. */
+ * goes back to the model. The result splits back into its parts; if it would not, JoinError has the place of the fault. */
 export function join<T extends Text>(
   thinking: T,
   content: T,
@@ -463,12 +596,27 @@ export function wants(exchange: Exchange): "events" | "json" | "lines" | null;
 export function requestHint(exchange: Exchange): Hint | null;
 /** Returns the model that the JSON of a request asks for, or null if it names none. */
 export function requestModel(body: string | ArrayBuffer | ArrayBufferView): string | null;
+/** The facts of a request that concern its answer, from `readRequest`. */
+export interface Request {
+  /** Whether the model should think; null if the request does not say. */
+  thinks: boolean | null;
+  /** Whether the client wants the thinking in the answer, for the option `thinking` of a rewriter. */
+  thinking: Thinking;
+  /** The JSON text of the request's `tools`, for the option `tools`; `[]` if it offers none. */
+  tools: string;
+}
+
 /**
- * Returns whether a request wants the thinking in its answer, for the option `thinking` of a rewriter. A request does not want
- * it if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or `"think": false`, or if it is a Messages
- * request without `thinking`, or with `thinking` that is `disabled`.
+ * Reads the facts of a request that concern its answer. `body` is its whole body. An incomplete body, or one that is not a JSON
+ * object, decides nothing.
+ *
+ * The model should think or not, if one of these says so; the first one counts: a variable of the chat template
+ * (`chat_template_kwargs`: `enable_thinking`, `thinking`, `thinking_mode`), `enable_thinking` or `think` as a boolean, the type of
+ * `thinking`, an effort (`think`, `reasoning_effort`, also as a variable, and `reasoning.effort`), which is off as `none` or
+ * `no_think`. The client wants no thinking if the request has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or
+ * `"think": false`, or if it is a Messages request whose `thinking` is absent or `disabled`.
  */
-export function requestThinking(request: { path?: string; body: string | ArrayBuffer | ArrayBufferView }): Thinking;
+export function readRequest(request: { path?: string; body: string | ArrayBuffer | ArrayBufferView }): Request;
 
 export type HistoryFormat = "chat" | "responses" | "messages";
 
@@ -484,7 +632,7 @@ export interface HistoryOptions {
   turns?: HistoryTurns;
   /** The change to an assistant message without thinking. */
   missing?: HistoryMissing;
-  /** The treatment of blocks and items that the server did not make. */
+  /** The treatment of blocks and items that a rewriter made and the server did not. */
   made?: HistoryMade;
   /** The most bytes of a body that are read; a longer one is returned unchanged. */
   maxBody?: number;
@@ -494,9 +642,9 @@ export interface HistoryOptions {
 export interface HistoryReport {
   /** The number of messages or items that were changed or removed. */
   readonly changed: number;
-  /** The number of those that have thinking that cannot be written into their text. */
+  /** The number of messages or items whose thinking cannot be written into their text. */
   readonly refused: number;
-  /** The number of those that have thinking that is signed, encrypted or in a form that is not known. */
+  /** The number of messages or items whose thinking is signed, encrypted or in an unknown form. */
   readonly unread: number;
   /** `read`, or why the body was returned unchanged. */
   readonly outcome: HistoryOutcome;
@@ -505,8 +653,8 @@ export interface HistoryReport {
 }
 
 /**
- * Returns the body of a request with the thinking of earlier turns where the server reads it, and a report. All that the options do not
- * name stays as it came. Whoever sends the result writes `Content-Length` again. This may change in any version.
+ * Returns the body of a request with the thinking of earlier turns where the server reads it, and a report. Everything that the
+ * options do not name stays unchanged. The sender of the result must set `Content-Length` again. This may change in any version.
  */
 export function rewriteHistory<T extends string | ArrayBuffer | ArrayBufferView>(
   body: T,

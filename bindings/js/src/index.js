@@ -1,5 +1,6 @@
-// The package's exports, once its wasm file can be loaded.
+// The package's exports. An entry file first sets how the wasm file is loaded.
 
+export { Answer } from "./answer.js";
 export { Dialect } from "./dialect.js";
 export {
   AmbiguousDialectError,
@@ -13,4 +14,4 @@ export { init } from "./file.js";
 export { Rewriter } from "./rewriter.js";
 export { Event, Scanner, Split } from "./scanner.js";
 export { historyFormat, historyServer, rewriteHistory } from "./history.js";
-export { escape, join, requestHint, requestModel, requestThinking, split, strip, wants } from "./whole.js";
+export { escape, join, readRequest, requestHint, requestModel, split, strip, wants } from "./whole.js";

@@ -1,6 +1,6 @@
 // The rewriter: the bytes of a server's answer in, the same bytes out with its text split into fields.
 
-import { bytesOf, concat, optionTexts, textOf } from "./core.js";
+import { bytesOf, concat, optionTexts, textOf, toolsTexts } from "./core.js";
 import { dialectOf } from "./dialect.js";
 import { Handle } from "./handle.js";
 
@@ -10,7 +10,7 @@ const STATS = [
 ];
 
 export class Rewriter extends Handle {
-  // The dialects that it reads by, so that they stay.
+  // The dialects of the rewriter, kept so that they are not garbage-collected.
   #dialect;
 
   constructor(dialect, options) {
@@ -60,7 +60,7 @@ export class Rewriter extends Handle {
   useDialect(dialect, { start } = {}) {
     const core = Handle.core(this);
     const found = dialect === null || dialect === undefined ? null : dialectOf(dialect);
-    // Only one instance lives at a time, so the dialect is in the rewriter's instance.
+    // Only one instance exists at a time, so the dialect is in the rewriter's instance.
     if (found) Handle.core(found);
     const texts = start === undefined || start === null ? [] : [String(start)];
     core.call(core.functions.rewriter_use_dialect, texts, Handle.number(this), found ? Handle.number(found) : -1);
@@ -69,9 +69,7 @@ export class Rewriter extends Handle {
 
   useTools(tools) {
     const core = Handle.core(this);
-    const none = tools === null || tools === undefined;
-    const texts = none ? [] : [typeof tools === "string" ? tools : JSON.stringify(tools)];
-    core.call(core.functions.rewriter_use_tools, texts, Handle.number(this));
+    core.call(core.functions.rewriter_use_tools, toolsTexts(tools), Handle.number(this));
   }
 
   startFromPrompt(tail) {

@@ -1,7 +1,8 @@
 // The scanner: one stream of text, cut anywhere, split into its channels.
 
-import { isFirstHalf, optionTexts, textOf } from "./core.js";
+import { optionTexts, textOf } from "./core.js";
 import { dialectOf } from "./dialect.js";
+import { Form, tokenTexts } from "./form.js";
 import { Handle } from "./handle.js";
 import { CAUSES, CHANNELS, KINDS } from "./words.js";
 
@@ -43,43 +44,36 @@ function readEvent(reader, isString) {
   );
 }
 
-// The text of each channel, and the new parts of calls.
+// The text of each channel.
 export class Split {
-  constructor(thinking, content, narration, tool, calls) {
+  constructor(thinking, content, narration, tool) {
     this.thinking = thinking;
     this.content = content;
     this.narration = narration;
     this.tool = tool;
-    this.calls = calls;
   }
 }
 
 const NO_BYTES = new Uint8Array();
 
-function readDeltas(reader, deltas) {
-  for (let left = reader.number(); left > 0; left--)
-    deltas.push({
-      index: reader.long(),
-      id: reader.optional(),
-      name: reader.optional(),
-      arguments: reader.string(),
-      end: reader.flag()
-        ? {
-            cause: CAUSES[reader.number()],
-            isWhole: reader.flag(),
-            isRepaired: reader.flag(),
-            lateId: reader.optional(),
-          }
-        : null,
-    });
+// Returns the counts of a channel that a function writes.
+export function countsOf(core, channel, run, number) {
+  const at = CHANNELS.indexOf(channel);
+  if (at < 0) throw new TypeError(`channel: ${String(channel)} is unknown: write one of ${CHANNELS.join(", ")}`);
+  core.call(run, [], number);
+  const reader = core.read();
+  const counts = CHANNELS.map(() => ({
+    bytes: reader.long(),
+    characters: reader.long(),
+    spans: reader.long(),
+    tokens: reader.long(),
+  }));
+  return counts[at];
 }
 
 export class Scanner extends Handle {
   #dialect;
-  // Whether the stream consists of strings; null before its first text.
-  #isString = null;
-  // The first half of a character, whose second half has not come.
-  #half = "";
+  #form = new Form();
 
   constructor(dialect, options, copied) {
     if (copied) {
@@ -96,7 +90,7 @@ export class Scanner extends Handle {
 
   feed(text) {
     const core = Handle.core(this);
-    text = this.#take(text);
+    text = this.#form.take(text);
     if (core.fits(text)) return this.#events(core, FEED, text);
     const events = [];
     for (const piece of core.pieces(text)) for (const event of this.#events(core, FEED, piece)) events.push(event);
@@ -105,35 +99,30 @@ export class Scanner extends Handle {
 
   split(text) {
     const core = Handle.core(this);
-    text = this.#take(text);
-    if (core.fits(text)) return this.#split(core, FEED, text, 0, []);
-    const calls = [];
+    text = this.#form.take(text);
+    if (core.fits(text)) return this.#split(core, FEED, text, 0);
     let before = "";
     for (const piece of core.pieces(text)) {
-      this.#split(core, FEED, before, 1, calls);
+      this.#split(core, FEED, before, 1);
       before = piece;
     }
-    return this.#split(core, FEED, before, 0, calls);
+    return this.#split(core, FEED, before, 0);
   }
 
   // Splits a whole text.
   static whole(scanner, text) {
     const core = Handle.core(scanner);
-    scanner.#take(text);
-    const calls = [];
-    for (const piece of core.pieces(text)) scanner.#split(core, FEED, piece, 1, calls);
-    return scanner.#split(core, FINISH, "", 0, calls);
+    scanner.#form.take(text);
+    for (const piece of core.pieces(text)) scanner.#split(core, FEED, piece, 1);
+    return scanner.#split(core, FINISH, "", 0);
   }
 
   feedTokens(text, lengths, special) {
     if (lengths.length !== special.length)
       throw new TypeError("lengths and special must have the same length, one entry for each token");
     const core = Handle.core(this);
-    text = this.#take(text);
-    const words = new Uint8Array(lengths.length * 4);
-    const view = new DataView(words.buffer);
-    for (let at = 0; at < lengths.length; at++) view.setUint32(at * 4, lengths[at], true);
-    core.call(core.functions.scanner_tokens, [text, words, Uint8Array.from(special, Number)], Handle.number(this));
+    const texts = tokenTexts(this.#form.take(text), lengths, special);
+    core.call(core.functions.scanner_tokens, texts, Handle.number(this));
     return this.#read(core);
   }
 
@@ -151,10 +140,9 @@ export class Scanner extends Handle {
 
   finishSplit() {
     const core = Handle.core(this);
-    const calls = [];
-    if (this.#half !== "") this.#split(core, FEED, this.#release(), 1, calls);
-    const split = this.#split(core, FINISH, "", 0, calls);
-    this.#isString = null;
+    if (this.#form.half !== "") this.#split(core, FEED, this.#form.release(), 1);
+    const split = this.#split(core, FINISH, "", 0);
+    this.#form.isString = null;
     return split;
   }
 
@@ -171,23 +159,14 @@ export class Scanner extends Handle {
 
   counts(channel) {
     const core = Handle.core(this);
-    const at = CHANNELS.indexOf(channel);
-    if (at < 0) throw new TypeError(`channel: ${String(channel)} is unknown: write one of ${CHANNELS.join(", ")}`);
-    core.call(core.functions.scanner_counts, [], Handle.number(this));
-    const reader = core.read();
-    const counts = CHANNELS.map(() => ({
-      bytes: reader.long(),
-      characters: reader.long(),
-      spans: reader.long(),
-      tokens: reader.long(),
-    }));
-    return { ...counts[at], lostThoughts: channel === "thinking" ? reader.long() : 0 };
+    const counts = countsOf(core, channel, core.functions.scanner_counts, Handle.number(this));
+    return { ...counts, lostThoughts: channel === "thinking" ? core.read().skip(4 * 8).long() : 0 };
   }
 
   takeThought() {
     const core = Handle.core(this);
     if (core.call(core.functions.scanner_take_thought, [], Handle.number(this)) === 0) return null;
-    const isString = this.#isString !== false;
+    const isString = this.#form.isString !== false;
     const reader = core.read();
     const text = reader.text(isString);
     const attributes = Array.from({ length: reader.number() }, () => [reader.text(isString), reader.text(isString)]);
@@ -209,16 +188,14 @@ export class Scanner extends Handle {
     const core = Handle.core(this);
     const number = core.call(core.functions.scanner_copy, [], Handle.number(this));
     const copy = new Scanner(this.#dialect, undefined, { core, number });
-    copy.#isString = this.#isString;
-    copy.#half = this.#half;
+    copy.#form = this.#form.copy();
     return copy;
   }
 
   reset() {
     const core = Handle.core(this);
     core.call(core.functions.scanner_reset, [], Handle.number(this));
-    this.#isString = null;
-    this.#half = "";
+    this.#form = new Form();
   }
 
   get dialect() {
@@ -249,39 +226,11 @@ export class Scanner extends Handle {
     return core.read();
   }
 
-  // Returns the part of a text that is fed: half a character waits for its other half.
-  #take(text) {
-    const isString = typeof textOf(text) === "string";
-    if (this.#isString !== isString) {
-      if (this.#isString !== null)
-        throw new TypeError(
-          isString
-            ? "this stream began with bytes: feed a Uint8Array, not a string"
-            : "this stream began with strings: feed a string, not a Uint8Array",
-        );
-      this.#isString = isString;
-    }
-    if (!isString) return text;
-    if (this.#half !== "") text = this.#release() + text;
-    if (isFirstHalf(text.charCodeAt(text.length - 1))) {
-      this.#half = text.slice(-1);
-      return text.slice(0, -1);
-    }
-    return text;
-  }
-
-  // Returns the half that waits: the encoder writes U+FFFD for it, if it stays alone.
-  #release() {
-    const half = this.#half;
-    this.#half = "";
-    return half;
-  }
-
   #step(step) {
     const core = Handle.core(this);
-    const before = this.#half === "" ? [] : this.#events(core, FEED, this.#release());
+    const before = this.#form.half === "" ? [] : this.#events(core, FEED, this.#form.release());
     const events = this.#events(core, step, "");
-    if (step === FINISH) this.#isString = null;
+    if (step === FINISH) this.#form.isString = null;
     return before.length === 0 ? events : before.concat(events);
   }
 
@@ -296,7 +245,7 @@ export class Scanner extends Handle {
     core.end(result);
     // The whole text is one event, unless it has characters other than ASCII.
     if (result > 0) {
-      const own = this.#isString ? text : text.slice();
+      const own = this.#form.isString ? text : text.slice();
       return [new Event("text", CHANNELS[result - 1], own, core.offset(), null, null, false, null, 0, 0)];
     }
     return this.#read(core);
@@ -304,14 +253,14 @@ export class Scanner extends Handle {
 
   #read(core) {
     const reader = core.read();
-    const isString = this.#isString !== false;
+    const isString = this.#form.isString !== false;
     const count = reader.number();
     const events = [];
     for (let left = count; left > 0; left--) events.push(readEvent(reader, isString));
     return events;
   }
 
-  #split(core, step, text, part, calls) {
+  #split(core, step, text, part) {
     const length = core.write(text);
     let result;
     try {
@@ -320,19 +269,18 @@ export class Scanner extends Handle {
       core.fail(error);
     }
     core.end(result);
-    const isString = this.#isString !== false;
+    const isString = this.#form.isString !== false;
     // The whole text belongs to one channel, unless it has characters other than ASCII.
     if (result > 0) {
       const none = isString ? "" : NO_BYTES;
       const own = isString ? text : text.slice();
       const of = (channel) => (CHANNELS[result - 1] === channel ? own : none);
-      return new Split(of("thinking"), of("content"), of("narration"), of("tool"), calls);
+      return new Split(of("thinking"), of("content"), of("narration"), of("tool"));
     }
-    const reader = core.read();
-    readDeltas(reader, calls);
     if (part === 1) return null;
+    const reader = core.read();
     const content = reader.text(isString);
     const thinking = reader.text(isString);
-    return new Split(thinking, content, reader.text(isString), reader.text(isString), calls);
+    return new Split(thinking, content, reader.text(isString), reader.text(isString));
   }
 }

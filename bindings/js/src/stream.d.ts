@@ -14,8 +14,8 @@ export interface Part<T extends Text = string> {
   readonly text: T;
 }
 
-/** Returns a stream that splits text into its channels. Calls are text of the channel `tool`, as the model wrote it. Text that
- * a scanner moves to another channel later (`reclassify`) stays in its first channel. */
+/** Returns a stream that splits text into its channels. Calls are text of the channel `tool`, as the model wrote it. If a scanner
+ * later reports that text belongs to another channel (`reclassify`), the text stays in its first channel. */
 export function scanStream<T extends Text = string>(
   dialect: Dialect | string,
   options?: ScannerOptions,

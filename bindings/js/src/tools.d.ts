@@ -16,14 +16,14 @@ declare class Handle {
 }
 
 export interface CompressorOptions {
-  /** The most bytes of a result. */
+  /** The maximum length of a result, in bytes. */
   budget?: number;
-  /** The most tokens of a result, at least 512, by an estimate from the shape of the text. Of two budgets, both hold. A host's
-   * tokenizer cannot count them here, since the module imports no function. */
+  /** The maximum number of tokens in a result, at least 512, estimated from the shape of the text. If both budgets are set, both
+   * apply. A host's tokenizer cannot count the tokens, because the module imports no function. */
   budgetTokens?: number;
   /** Texts of filter files, whose filters are added to the built-in ones. */
   filters?: readonly string[];
-  /** Takes white space out of JSON. Unstable: a later version may change it. */
+  /** Removes white space from JSON. Unstable: a later version may change it. */
   minifyJson?: boolean;
   /** The longest text, in bytes, that `compress` works on as a whole. */
   memory?: number;
@@ -64,7 +64,7 @@ export interface Compressed<T extends Text = string> {
   readonly report: Report;
 }
 
-/** Makes what tools print shorter before a model reads it, and hides no line that matters. */
+/** Shortens the output of tools before a model reads it, without hiding a line that matters. */
 export class Compressor extends Handle {
   constructor(options?: CompressorOptions);
   /** Returns a tool's result made shorter. */
@@ -76,7 +76,7 @@ export class Compressor extends Handle {
 /** A tool's result that arrives in chunks. */
 export class ToolStream<T extends Text = string> extends Handle {
   private constructor();
-  /** Feeds the next chunk and returns the decided text: perhaps none yet. */
+  /** Feeds the next chunk and returns the text that is decided, which may be empty. */
   feed(text: T): T;
   /** Sets the exit code of the command, after the last chunk, before `finish`. Until then, a command without one counts as failed. */
   setExitCode(code: number): void;

@@ -11,7 +11,7 @@ export const file = new WasmFile();
 // Loads the wasm file. Only browsers need this, before everything else.
 export const init = (source) => file.init(source);
 
-// The most bytes that a stream holds, by default: 1 MiB.
+// The default limit of the bytes that a stream holds: 1 MiB.
 const MEMORY = 1 << 20;
 
 function readReport(reader) {
@@ -27,7 +27,7 @@ function readReport(reader) {
   };
 }
 
-// Returns whether a tool was called with a command line, and its input as a text.
+// Returns whether a tool was called with a command line, and the tool's input as text.
 function inputOf(input) {
   if (typeof input === "string") return [1, input];
   if (input === undefined) throw new TypeError("input is the tool's input: a command line, or a value that JSON can have");

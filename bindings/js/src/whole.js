@@ -39,7 +39,7 @@ export function split(text, dialect, options) {
   }
 }
 
-// Returns name, arguments and id of a call of a history: an object with these members, or an entry of a message's `tool_calls`.
+// Returns name, arguments and id of a call in a history: an object with these members, or an entry of a message's `tool_calls`.
 function callTexts(call) {
   const { name, arguments: given } = call.function ?? call;
   return [String(name), typeof given === "string" ? given : JSON.stringify(given), call.id ?? ""];
@@ -75,10 +75,11 @@ export function requestHint({ path = "", method = "", formats } = {}) {
   return core.call(core.functions.gate_hint, [path, method, formatsText(formats)]) === 1 ? "identity" : null;
 }
 
-export function requestThinking({ path = "", body }) {
+export function readRequest({ path = "", body }) {
   const { core } = file;
-  core.call(core.functions.gate_thinking, [path, typeof body === "string" ? body : bytesOf(body)]);
-  return core.read().optional();
+  const thinks = core.call(core.functions.gate_request, [path, typeof body === "string" ? body : bytesOf(body)]);
+  const result = core.read();
+  return { thinks: [null, true, false][thinks], thinking: result.optional(), tools: result.optional() };
 }
 
 export function requestModel(body) {

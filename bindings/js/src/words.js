@@ -1,4 +1,4 @@
-// The words of the interface by their numbers.
+// The words of the interface, indexed by their numbers.
 
 // Generated from src/ffi by tests/header: do not edit.
 export const KINDS = [
@@ -18,6 +18,7 @@ export const KINDS = [
   "call_value_end",
   "call_end",
 ];
+export const PART_KINDS = ["thinking", "content", "call", "arguments", "call_end", "moved", "budget"];
 export const CHANNELS = ["content", "thinking", "narration", "tool"];
 export const CAUSES = ["marker", "implied", "end_of_stream", "forced", "malformed", "ended"];
 // End of what is generated.

@@ -146,12 +146,12 @@ async function ai(model, tools) {
 const TOOLS = { weather: tool({ inputSchema: jsonSchema(PARAMETERS) }) };
 
 test("the AI SDK: middleware", async () => {
-  // The provider reads the events: only deltas are cut here.
+  // The provider reads the events, so only deltas are cut.
   await at([[1, 0], [7, 0], [0, 0]], async ({ url }) => {
     const provider = createOpenAICompatible({ name: "server", baseURL: `${url}/v1`, apiKey: "none" });
     const told = { thinking: THINKING, content: "I ask 雪.", calls: [["weather", ARGUMENTS]], reason: "tool-calls" };
     const untold = { thinking: THINKING, content: `I ask 雪.\n${CALL}`, calls: [], reason: "stop" };
-    // By the name of the dialect, or by that of the model.
+    // Finds the dialect by its name, or by the model's name.
     for (const [name, dialect] of [["m", "qwen3"], ["qwen3-8b", undefined]]) {
       const model = wrapLanguageModel({ model: provider(name), middleware: asideMiddleware(dialect) });
       const { order, answers } = await ai(model, TOOLS);
@@ -160,7 +160,7 @@ test("the AI SDK: middleware", async () => {
     }
     const model = wrapLanguageModel({ model: provider("m"), middleware: asideMiddleware("qwen3") });
     assert.deepEqual((await ai(model, undefined)).answers, [untold, untold]);
-    const without = wrapLanguageModel({ model: provider("m"), middleware: asideMiddleware("qwen3", { calls: false }) });
+    const without = wrapLanguageModel({ model: provider("m"), middleware: asideMiddleware("qwen3", { tools: [] }) });
     assert.deepEqual((await ai(without, TOOLS)).answers, [untold, untold]);
   });
 });
@@ -182,12 +182,18 @@ test("an answer that is cut off, or has no thinking", async () => {
       ["It is 42, and 1 < 2.", { thinking: undefined, content: "It is 42, and 1 < 2." }],
       ["a <", { thinking: undefined, content: "a <" }],
       ["<think>\nhm", { thinking: "hm", content: "" }],
+      [`Yes.\n${CALL.slice(0, 50)}`, { thinking: undefined, content: `Yes.\n${CALL.slice(0, 50)}` }],
       ["One.<think>\nHm.\n</think>\n\nTwo.", { thinking: "Hm.", content: "One.\n\nTwo." }],
     ]) {
       server.text = text;
       for (const answer of (await ai(model)).answers)
         assert.deepEqual(answer, { ...told, calls: [], reason: "stop" });
     }
+    // A call that breaks off is not run. In a stream, the client has seen its beginning.
+    server.text = `Yes.\n${CALL.slice(0, 50)}`;
+    const { answers: [streamed, whole] } = await ai(model, TOOLS);
+    assert.deepEqual(streamed, { thinking: undefined, content: "Yes.", calls: [], reason: "stop" });
+    assert.deepEqual(whole, { ...streamed, content: server.text });
   });
 });
 
@@ -210,7 +216,7 @@ test("what a fetch passes", async () => {
     assert.equal(await (await answer(body, headers, status)(`http://localhost${path}`, init)).text(), body, path);
   assert.throws(() => withAside(fetch, { dialect: "quen3" }), { name: "UnknownDialectError" });
   assert.throws(() => withAside(fetch, { reparir: true }), { name: "AsideError" });
-  // The model of the request says the dialect; without a name that is known, it is `any`.
+  // The model that the request names decides the dialect; for an unknown model, it is `any`.
   const byModel = withAside(async () => new Response('{"choices":[{"message":{"content":"<|channel>hm<channel|>Yes."}}]}',
     { headers: { "content-type": "application/json" } }));
   const asked = async (model) => (await (await byModel(url, { method: "POST", body: JSON.stringify({ model }) })).json()).choices[0].message;

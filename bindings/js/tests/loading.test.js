@@ -1,4 +1,4 @@
-// Loading as in a browser: by `init`, with each form of the file. This process has not loaded it in another way.
+// Loading as in a browser: by `init`, with each form of the file. This process loads the file in no other way.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 const path = createRequire(import.meta.url).resolve("libaside/aside.wasm");
 const bytes = readFileSync(path);
 
-// Imports the package anew. Its entry for browsers fetches the file, which Node cannot by such a URL.
+// Imports the package again. Its entry for browsers fetches the file, but Node cannot fetch a file URL.
 async function fresh(count) {
   const { WasmFile } = await import(new URL(`./core.js?${count}`, pathToFileURL(path)));
   return new WasmFile();

@@ -5,11 +5,11 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { AsideError, DefectError, Dialect, Rewriter, Scanner, split, strip } from "libaside";
+import { Answer, AsideError, DefectError, Dialect, Rewriter, Scanner, split, strip } from "libaside";
 import { Compressor } from "libaside/tools";
 import { utf8 } from "./shared.js";
 
-// Imports a file of the package that it does not export, as the package itself has it.
+// Imports a file that the package does not export, in the instance that the package itself uses.
 const { resolve } = createRequire(import.meta.url);
 const inside = (next, name) => import(new URL(name, pathToFileURL(resolve(next))));
 const { Handle } = await inside("libaside/aside.wasm", "./handle.js");
@@ -23,12 +23,15 @@ async function external() {
   return process.memoryUsage().external;
 }
 
-test("100,000 scanners and rewriters, freed", async () => {
+test("150,000 scanners, answers and rewriters, freed", async () => {
   const round = () => {
     for (let count = 0; count < 50_000; count++) {
       const scanner = new Scanner("qwen3", { collect: true });
       scanner.feed("<think>a</think>b");
       scanner.free();
+      const answer = new Answer("qwen3");
+      answer.feed("<think>a</think>b<tool_call>{");
+      answer.free();
       const rewriter = new Rewriter("qwen3");
       rewriter.feed(utf8('data: {"choices":[{"delta":{"content":"<think>hm"}}]}\n\n'));
       rewriter.free();
@@ -73,7 +76,7 @@ function thrown(calls) {
   });
 }
 
-// Checks that streams that were there end with an error that has the cause of the trap, and that all else works.
+// Checks that existing streams end with an error that has the cause of the trap, and that everything else works.
 function checkAfterTrap(trap, streams, dialects) {
   assert.ok(trap instanceof DefectError && !(trap instanceof AsideError));
   for (const error of thrown(streams)) {
@@ -97,7 +100,7 @@ test("a trap in one stream ends those of its instance, and dialects work in the 
   const freed = Dialect.find("any");
   freed.free();
   for (let round = 0; round < 3; round++) {
-    const [scanner, other, rewriter] = [new Scanner("qwen3"), new Scanner("any"), new Rewriter("qwen3")];
+    const [scanner, other, answer, rewriter] = [new Scanner("qwen3"), new Scanner("any"), new Answer("qwen3"), new Rewriter("qwen3")];
     const dialects = ["qwen3", Dialect.find("qwen3"), Dialect.findForModel("Qwen/Qwen3-8B"), own];
     const copy = other.copy();
     other.split("<think>a");
@@ -108,11 +111,12 @@ test("a trap in one stream ends those of its instance, and dialects work in the 
     assert.match(trap.message, /report it/);
     const streams = [
       () => scanner.feed("c"), () => other.split("</think>c"), () => copy.finish(), () => other.reset(), () => other.held,
+      () => answer.feed("c"), () => answer.finish(),
       () => rewriter.feed(utf8("data: {}\n\n")), () => rewriter.useDialect("qwen3"),
     ];
     checkAfterTrap(trap, streams, dialects);
     assert.throws(() => new Scanner(freed), /this object was freed/);
-    for (const object of [scanner, other, rewriter, dialects[1]]) object.free();
+    for (const object of [scanner, other, answer, rewriter, dialects[1]]) object.free();
     assert.notEqual(file.core, core);
   }
 });
@@ -136,7 +140,7 @@ test("a stack that is too short for the module", () => {
   const dialect = Dialect.find("qwen3");
   scanner.feed("<think>a");
   let trap = null;
-  // At some depth the stack is large enough for this file, and too small for the module.
+  // At some depth of recursion, the rest of the stack is large enough for this file and too small for the module.
   const dive = () => {
     try {
       dive();

@@ -1,5 +1,5 @@
-// Runs the programs of pages in the current folder, where the package is installed: those that import nothing else. Each must
-// print what it says here.
+// Runs the programs on the package's pages that import only the package, in the current folder, where the package is installed.
+// Each must print the text that this file lists.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 const PRINTED = {
   "README.md": [
     "thinking: Twice 21.\ncontent: It is 4\ncontent: 2.\n",
-    'weather {"city": "Oslo"}\n',
+    'content One moment.\ncall call_0 weather\narguments {"city": "Oslo"}\n',
     "Yes.\nhm\n<think>\nTwice 21.\n</think>\n\nIt is 42.\nWhat is <\u200bthink>?\n",
     "main.c:3:1: error: unknown type name 'item'\n",
   ],

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AsideError, requestHint, requestModel, requestThinking, Rewriter, wants } from "libaside";
+import { AsideError, readRequest, requestHint, requestModel, Rewriter, wants } from "libaside";
 import { bytes, pieces, string, utf8 } from "./shared.js";
 
 const TEXT = "<think>\nTwice 21, größer.\n</think>\n\nIt is 42.";
@@ -119,8 +119,10 @@ test("one shape of servers' answers", () => {
   assert.equal(shape({ normalise: "all", thinking: "drop" }), '{"choices":[{"message":{"content":"Hi."}}]}');
   assert.equal(shape({ label: true }), new TextDecoder().decode(server));
   assert.throws(() => shape({ normalise: ["filed"] }), /normalise: "filed" is unknown/);
-  assert.equal(requestThinking({ path: "/v1/messages", body: "{}" }), "drop");
-  assert.equal(requestThinking({ path: "/v1/messages", body: '{"thinking":{"type":"enabled"}}' }), "keep");
+  const request = (body) => readRequest({ path: "/v1/messages", body });
+  assert.deepEqual(request("{}"), { thinks: null, thinking: "drop", tools: "[]" });
+  const body = '{"thinking":{"type":"enabled"},"tools":[{"name":"f"}]}';
+  assert.deepEqual(request(body), { thinks: true, thinking: "keep", tools: '[{"name":"f"}]' });
 });
 
 test("the gate", () => {

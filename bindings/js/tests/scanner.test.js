@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as libaside from "libaside";
-import { Dialect, escape, join, Scanner, split, strip } from "libaside";
+import { Answer, Dialect, escape, join, Scanner, split, strip } from "libaside";
 import { pieces, read, textOf, utf8 } from "./shared.js";
 
 const TEXT = "<think>\nTwice 21, größer: 😀\n</think>\n\nIt is 42.";
@@ -102,7 +102,7 @@ test("split is what is called for each token", () => {
   const parts = [...pieces(TEXT, 1).map((text) => scanner.split(text)), scanner.finishSplit()];
   assert.equal(parts.map((part) => part.thinking).join(""), THINKING);
   assert.equal(parts.map((part) => part.content).join(""), "It is 42.");
-  assert.deepEqual({ ...split(TEXT, "qwen3") }, { thinking: THINKING, content: "It is 42.", narration: "", tool: "", calls: [] });
+  assert.deepEqual({ ...split(TEXT, "qwen3") }, { thinking: THINKING, content: "It is 42.", narration: "", tool: "" });
 });
 
 test("an event has all that is known", () => {
@@ -117,57 +117,27 @@ test("an event has all that is known", () => {
   assert.deepEqual([attribute.kind, attribute.text, attribute.attribute], ["attribute", "", { name: "type", value: "plan & check" }]);
 });
 
-test("calls are told", () => {
+test("the parts of calls are events", () => {
   const text = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo 雪"}}\n</tool_call>';
   for (const size of [1, 7, 0]) {
-    const scanner = new Scanner("qwen3", { tools: [{ type: "function", function: { name: "weather" } }] });
-    const calls = pieces(text, size).flatMap((piece) => scanner.split(piece).calls).concat(scanner.finishSplit().calls);
-    assert.deepEqual([calls[0].name, calls[0].id, calls[0].index], ["weather", "call_0", 0]);
-    assert.deepEqual(JSON.parse(calls.map((call) => call.arguments).join("")), { city: "Oslo 雪" });
-    assert.deepEqual(calls.at(-1).end, { cause: "marker", isWhole: true, isRepaired: false, lateId: null });
-    assert.ok(scanner.feed(text).some((event) => event.kind === "call_name" && event.text === "weather"));
-    assert.throws(() => scanner.copy(), libaside.AsideError);
+    const events = all(new Scanner("qwen3", { calls: true }), pieces(text, size));
+    const of = (kind) => events.filter((event) => event.kind === kind).map((event) => event.text).join("");
+    assert.deepEqual([of("call_name"), of("call_value")], ["weather", '{"city": "Oslo 雪"}']);
   }
-  const none = new Scanner("qwen3", { tools: [] });
-  assert.deepEqual([...none.split(text).calls, ...none.finishSplit().calls], []);
-  assert.throws(() => new Scanner("qwen3", { tools: "[ ]", maxTools: 2 }), /3 bytes, more than 2: list fewer tools/);
-});
-
-test("calls are as the options say", () => {
-  const tools = [{ name: "f", parameters: { properties: { list: { type: "array" } } } }];
-  const text = '<tool_call>{"name": "f", "arguments": {"list": "[1]"}}</tool_call><tool_call>{"name": "g", "arguments": {"x": 1';
-  function told(options) {
-    const scanner = new Scanner("qwen3", { tools, ...options });
-    const calls = pieces(text, 5).flatMap((piece) => scanner.split(piece).calls);
-    scanner.endReason("ended");
-    calls.push(...scanner.finishSplit().calls);
-    const ends = calls.filter((call) => call.end);
-    return ends.map(({ index, end }) => {
-      const own = calls.filter((call) => call.index === index);
-      return [own[0].name, own.map((call) => call.arguments).join(""), end.isWhole, end.isRepaired];
-    });
-  }
-  const first = ["f", '{"list": "[1]"}', true, false];
-  assert.deepEqual(told({}), [first]);
-  assert.deepEqual(told({ unknownTool: "tell" }), [first, ["g", '{"x": 1', false, false]]);
-  assert.deepEqual(told({ unknownTool: "tell", notWhole: "hold" }), [first]);
-  assert.deepEqual(told({ unknownTool: "tell", maxCalls: 1, impliedEnd: "off" }), [first]);
-  assert.deepEqual(told({ repairArguments: true }), [["f", '{"list": [1]}', true, true]]);
 });
 
 test("options that are wrong say what to write", () => {
   const wrong = [
-    [{ notWhole: "keep" }, 'notWhole: "keep" is unknown: write "tell", "hold" or "text"'],
+    [{ strayClose: "keep" }, 'strayClose: "keep" is unknown: write "dialect", "text" or "drop"'],
     [{ calls: "yes" }, 'calls: "yes" is unknown: write "true" or "false"'],
     [{ budget: -1 }, 'budget: "-1" is not a whole number from 0 on'],
     [{ cals: true }, 'a scanner has no option "cals"'],
     [{ start: "narration" }, "the dialect has nothing of that kind to start in"],
     [{ start: "middle" }, "start: `middle` is none of content, thinking, narration, tool, header, calls"],
-    [{ tools: "nothing" }, "tools: not a JSON array"],
   ];
   for (const [options, message] of wrong)
     assert.throws(() => new Scanner("qwen3", options), { name: "AsideError", message });
-  new Scanner("qwen3", { start: null, tools: undefined }).free();
+  new Scanner("qwen3", { start: null, calls: undefined }).free();
 });
 
 test("dialects are found", () => {
@@ -211,7 +181,7 @@ test("the texts around a call make a grammar", () => {
   const [first, , tags] = Dialect.find("qwen3").toolTriggers();
   assert.deepEqual([first.trigger, first.arguments, first.preserved], ["<tool_call>", "json", ["<tool_call>", "</tool_call>"]]);
   assert.deepEqual([tags.arguments, tags.keyBegin, tags.keyEnd], ["tags", "<parameter=", ">"]);
-  const [call] = new Scanner("qwen3", { calls: true }).split(`${first.begin}f${first.afterName}{"x": 1}${first.end}`).calls;
+  const [call] = new Answer("qwen3").feed(`${first.begin}f${first.afterName}{"x": 1}${first.end}`);
   assert.equal(call.name, "f");
 });
 
@@ -280,8 +250,7 @@ test("whole texts", () => {
   const entry = { type: "function", function: { name: "f", arguments: '{"x":"雪"}' } };
   assert.equal(text, join("hm", "", "qwen3", { calls: [entry] }));
   assert.ok(join("hm", "", "qwen3", { calls: [{ id: "x7", ...entry }] }).includes('"x7"'));
-  const scanner = new Scanner("qwen3", { calls: true });
-  assert.equal([...scanner.split(text).calls, ...scanner.finishSplit().calls].map((call) => call.arguments).join(""), '{"x":"雪"}');
+  assert.equal(new Answer("qwen3").feed(text).find((part) => part.kind === "arguments").text, '{"x":"雪"}');
   assert.throws(() => join("a</think>b", "c", "qwen3"), (error) => {
     assert.ok(error instanceof libaside.JoinError);
     return error.part === "thinking" && error.offset === 1;
@@ -319,11 +288,4 @@ test("a budget may be of bytes, and of each span", () => {
   assert.deepEqual(at({ budgetUnit: "bytes" }), [12]);
   assert.deepEqual(at({ budgetScope: "span" }), [13, 40]);
   assert.throws(() => at({ budgetUnit: "words" }), { name: "AsideError", message: /budgetUnit: "words" is unknown/ });
-});
-
-test("tools may be known without telling calls", () => {
-  const text = '<tool_call>{"name": "f", "arguments": {}}</tool_call>';
-  const tools = [{ type: "function", function: { name: "f" } }];
-  const told = (options) => new Scanner("qwen3", { tools, ...options }).split(text);
-  assert.deepEqual([told({}).calls.length > 0, told({ calls: false }).calls.length], [true, 0]);
 });

@@ -1,5 +1,5 @@
-// A model's server that knows nothing of thinking: it speaks four APIs, and sends the model's text as it is, cut into deltas and writes
-// of a size.
+// A model's server that does not split thinking: it implements four APIs, and sends the model's text unchanged, in deltas and
+// writes of a given size.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -90,8 +90,8 @@ const response = (status, output) => ({
   },
 });
 
-// Runs a test with a server. `server.text` is the model's text; `server.characters` of it are in a delta, and `server.bytes` in
-// a write, of which 0 is all.
+// Runs a test with a server. `server.text` is the model's text; each delta has `server.characters` of it, and each write
+// `server.bytes`; 0 means all.
 export async function withServer(run) {
   const server = { text: "", characters: 7, bytes: 0, asked: null };
   const http = createServer(async (request, answer) => {

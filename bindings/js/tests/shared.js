@@ -14,7 +14,7 @@ export const files = (folder, end) =>
     ? readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(end)).sort().map((name) => join(folder, name))
     : [];
 
-// Cuts a text, or bytes, into pieces of some length; 0 is all at once.
+// Cuts a text, or bytes, into pieces of a given length; with 0, the whole is one piece.
 export function pieces(text, size) {
   if (size === 0) return [text];
   const cut = [];
@@ -22,7 +22,7 @@ export function pieces(text, size) {
   return cut;
 }
 
-// The text of a channel, as a program that reads events has it.
+// The text of a channel, joined from events as a program would join it.
 export function textOf(events, channel) {
   let content = "";
   let thinking = "";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Dialect, join, Scanner, split, strip } from "libaside";
+import { Answer, Dialect, join, Scanner, split, strip } from "libaside";
 import { parse } from "smol-toml";
 import { bytes, files, lines, pieces, read, string, textOf, utf8 } from "./shared.js";
 
@@ -95,15 +95,12 @@ for (const name of ["cases", "malformed"])
     assert.ok(rows.length > 0);
     for (const row of rows)
       for (const size of SIZES) {
-        const scanner = new Scanner(row.dialect, { start: row.start, calls: true, tools: row.tools });
-        const deltas = pieces(row.input, size).flatMap((text) => scanner.split(text).calls);
-        deltas.push(...scanner.finishSplit().calls);
+        const answer = new Answer(row.dialect, { start: row.start, tools: row.tools });
+        const parts = pieces(row.input, size).flatMap((text) => answer.feed(text)).concat(answer.finish());
         const calls = [];
-        for (const delta of deltas) {
-          if (delta.name !== null) calls.push({ name: delta.name, arguments: "" });
-          calls.at(-1).arguments += delta.arguments;
-          if (delta.end) calls.at(-1).isWhole = delta.end.isWhole;
-        }
+        for (const { kind, index, name, text } of parts)
+          if (kind === "call") calls[index] = { name, arguments: "" };
+          else if (kind === "arguments") calls[index].arguments += text;
         assert.deepEqual(
           calls.map((call) => call.name),
           row.calls.map((call) => call.name),
@@ -114,7 +111,7 @@ for (const name of ["cases", "malformed"])
           if (typeof wanted === "string") assert.equal(call.arguments, wanted, row.input);
           else assert.deepEqual(JSON.parse(call.arguments), wanted, row.input);
         }
-        scanner.free();
+        answer.free();
       }
   });
 

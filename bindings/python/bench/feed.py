@@ -1,5 +1,5 @@
-"""Measures one feed of a token, as str and as bytes, compared with the call of a method that does almost nothing. All times
-include the work of the loop on the text. Prints one line for each figure:
+"""Measures one feed of a token, as str and as bytes, compared with the call of a method that does almost nothing. All times include
+the loop over the text. Prints one line for each figure:
 
     python bench/feed.py FILE       FILE is a short workload
 

@@ -1,4 +1,4 @@
-//! Tool results made shorter: whole results, and results that arrive in chunks.
+//! Shortens tool results: whole results, and results that arrive in chunks.
 
 use std::sync::Arc;
 
@@ -62,13 +62,13 @@ pub struct Compressed {
 ///     >>> len(short.text) <= 1024 and "error: no such file" in short.text
 ///     True
 ///
-/// `budget` is the most bytes of a result. `budget_tokens` is the most tokens, by an estimate from the shape of the text; of two
-/// budgets both hold. `count` is a function that returns the number of tokens of a `str`, in place of the estimate: it is called at
-/// most eight times for one result, from any thread. If it raises an exception, the estimate holds, and `report.failed` says
-/// why. `filters` are texts of filter files, besides those that are built in. `minify_json`
-/// takes white space out of JSON (unstable: a later version may change it). `memory` is the longest text, in bytes, that
-/// `compress` works on as a whole: a longer one goes window by window, as in a stream with that much memory. `switch_off` is
-/// the sentence at the end of the banner. A compressor never changes; all threads may use it.
+/// `budget` is the maximum length of a result in bytes. `budget_tokens` is the maximum in tokens, estimated from the shape of the
+/// text; if both are set, both apply. `count` is a function that returns the number of tokens of a `str`, in place of the estimate:
+/// it is called at most eight times for one result, from any thread. If it raises an exception, the estimate counts, and
+/// `report.failed` says why. `filters` are texts of filter files, in addition to the built-in ones. `minify_json` removes white
+/// space from JSON (unstable: a later version may change it). `memory` is the longest text, in bytes, that `compress` works on as a
+/// whole: a longer text is read window by window, as in a stream with that much memory. `switch_off` is the sentence at the end of
+/// the banner. A compressor never changes; all threads may use it.
 #[pyclass(frozen, module = "libaside")]
 pub struct Compressor {
     pub inner: Arc<compress::Compressor>,
@@ -128,7 +128,7 @@ impl Compressor {
     }
 
     /// Return a tool's result made shorter. `input` is the tool's input: a command line, or for a terminal tool a
-    /// dict with `command`, and `exit_code` and `cwd` where they are known; for another tool any value that can be JSON.
+    /// dict with `command`, and `exit_code` and `cwd` if they are known; for any other tool a value that JSON can represent.
     #[pyo3(signature = (text, *, tool_id, input))]
     fn compress<'py>(
         &self,
@@ -183,7 +183,7 @@ pub struct ToolStream {
 
 #[pymethods]
 impl ToolStream {
-    /// Feed the next chunk and return the decided text: perhaps none yet.
+    /// Feed the next chunk and return the text that is decided, which may be empty.
     fn feed<'py>(&self, py: Python<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.state.enter(|state| {
             let bytes = text.bytes()?;

@@ -22,14 +22,14 @@ pub struct Dialect {
     origin: Origin,
 }
 
-/// Where a dialect is from, so that another process can make it again.
+/// The origin of a dialect, from which another process can make it again.
 #[derive(Clone)]
 enum Origin {
     Name,
     Model(String),
     File(String),
     ResponseTemplate(String),
-    /// An object of the library without a known origin.
+    /// The library's object, without a known origin.
     Unknown,
 }
 
@@ -146,8 +146,8 @@ impl Dialect {
 
     /// Return the built-in dialect that a chat template is written for, and where generation starts after its prompt: a
     /// pair of a dialect and a start. The template is read, never rendered, so the start is that of the branches that are taken
-    /// by default. Raises UnknownDialectError; if several dialects fit equally well, AmbiguousDialectError, which has them as
-    /// `candidates`.
+    /// by default. Raises UnknownDialectError; if several dialects fit equally well, AmbiguousDialectError, which has their names
+    /// as `candidates`.
     ///
     ///     >>> from libaside import Dialect
     ///     >>> template = "{% if add_generation_prompt %}{{ '<|turn>model\\n<|channel>' }}{% endif %}"
@@ -183,11 +183,12 @@ impl Dialect {
     }
 
     /// Draft a dialect from a chat template, for a model that has none: the template is rendered for conversations that differ in
-    /// one thing, and the differences say what it writes around thoughts, answers and calls. The draft has the text of a dialect
-    /// file, for a person to read and to correct, and says what was not seen.
+    /// one thing, and the differences show the text around thoughts, answers and calls. The draft has the text of a dialect file,
+    /// for a person to read and to correct, and lists the parts that the template did not show.
     ///
-    /// `name` is the name of the dialect, and that of a model, a file or a folder will do. `bos_token` and `eos_token` are the texts
-    /// of these variables, `special_tokens` the tokens that the tokenizer added. Raises AsideError if nothing can be drafted.
+    /// `name` is the name of the dialect; the name of a model, a file or a folder is accepted too. `bos_token` and `eos_token` are
+    /// the texts of these variables, `special_tokens` the tokens that the tokenizer added. Raises AsideError if nothing can be
+    /// drafted.
     ///
     ///     >>> from libaside import Dialect, strip
     ///     >>> turn = "<|{{ m.role }}|>{% if m.reasoning %}[[{{ m.reasoning }}]]{% endif %}{{ m.content }}<|end|>"

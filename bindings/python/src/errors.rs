@@ -1,4 +1,4 @@
-//! Exceptions. Each has the data that a program may want to act on, as attributes.
+//! Exceptions. Their attributes have the data that a program may need to react to them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, TryLockError};
@@ -145,7 +145,7 @@ impl<T> Exclusive<T> {
         Exclusive(Mutex::new(state))
     }
 
-    /// Runs `body` with the object. It never waits: a second thread gets an error, because two threads in one stream are a
+    /// Runs `body` with the object. It never waits: a second thread gets an error, because using one stream in two threads is a
     /// mistake of the program. After a panic of `body` the object cannot be used any more, because its lock stays poisoned.
     pub fn enter<R>(&self, body: impl FnOnce(&mut T) -> PyResult<R>) -> PyResult<R> {
         let mut state = self.0.try_lock().map_err(|error| match error {

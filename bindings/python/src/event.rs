@@ -3,7 +3,6 @@
 use aside::{Cause, Kind};
 use pyo3::prelude::*;
 
-use crate::calls::CallDelta;
 use crate::text::Form;
 
 /// An attribute of a tag that opened a span: its name and its decoded value.
@@ -25,8 +24,8 @@ impl Attribute {
 /// An event that a scanner reports. The `text` of all events of a stream, joined, is the stream.
 ///
 /// `offset` counts bytes from the start of the stream, of UTF-8 if the stream is `str`. `cause` says why a span or a call
-/// ended; `rule` is the number of the span in its dialect. `tokens` says how many of the tokens that were fed with
-/// `feed_tokens` begin inside the event, and `first_token` how many begin before it; both are 0 in a stream without tokens.
+/// ended; `rule` is the number of the span in its dialect. `tokens` is the number of tokens of `feed_tokens` that begin inside the
+/// event, and `first_token` the number that begin before it; both are 0 in a stream without tokens.
 ///
 ///     >>> from libaside import Scanner
 ///     >>> scanner = Scanner("qwen3")
@@ -48,12 +47,10 @@ pub struct Event {
     attribute: Option<Py<Attribute>>,
     first_token: u64,
     tokens: u32,
-    /// The deltas for a client after this event, if the scanner was made with `calls` or `tools`.
-    calls: Vec<Py<CallDelta>>,
 }
 
 impl Event {
-    pub fn new(py: Python<'_>, form: Form, event: &aside::Event<'_>, calls: Vec<Py<CallDelta>>) -> PyResult<Event> {
+    pub fn new(py: Python<'_>, form: Form, event: &aside::Event<'_>) -> PyResult<Event> {
         let (cause, rule) = cause_and_rule(&event.kind);
         let attribute = match &event.kind {
             Kind::Attribute(attribute) => {
@@ -77,12 +74,11 @@ impl Event {
             attribute,
             first_token: event.first_token,
             tokens: event.tokens,
-            calls,
         })
     }
 }
 
-/// Returns the name of a cause as an identifier, as `_libaside.pyi` has it.
+/// Returns the name of a cause as an identifier, as in `_libaside.pyi`.
 pub fn cause_name(cause: Cause) -> &'static str {
     match cause {
         Cause::EndOfStream => "end_of_stream",

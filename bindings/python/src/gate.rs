@@ -1,4 +1,4 @@
-//! The HTTP facts of a request and its answer: whether a rewriter has something to do.
+//! Decides from the HTTP facts of a request and its answer whether a rewriter is needed.
 
 use aside::sse::{self, Exchange, RequestModel};
 use pyo3::prelude::*;
@@ -9,8 +9,8 @@ use crate::words::{self, SeveralWords};
 const LONGEST_MODEL: usize = 1024;
 
 /// Return the kind of an answer's body for a rewriter of these formats, `events`, `json` or `lines`, or None if the answer must
-/// pass unread: another status than 200, a compressed body, another media type, or the path of another API. Without `formats`,
-/// an answer of any format is read.
+/// stay unread: a status other than 200, a compressed body, a different media type, or the path of a different API. Without
+/// `formats`, an answer of any format is read.
 ///
 ///     >>> from libaside import wants
 ///     >>> wants(200, "/v1/chat/completions", "text/event-stream; charset=utf-8")
@@ -35,8 +35,8 @@ pub fn wants(
     Ok(words::BODY.iter().find(|&&(_, known)| Some(known) == body).map(|&(word, _)| word))
 }
 
-/// Return `identity` if a request's answer is for a rewriter of these formats, so that the request must ask for an answer that is
-/// not compressed (`Accept-Encoding: identity`); else None.
+/// Return `identity` if a request's answer is for a rewriter of these formats: the request must then ask for an answer that is not
+/// compressed (`Accept-Encoding: identity`). Otherwise return None.
 ///
 ///     >>> from libaside import request_hint
 ///     >>> request_hint("/v1/chat/completions", "POST")
@@ -61,15 +61,37 @@ pub fn request_model(body: &[u8]) -> Option<String> {
     }
 }
 
-/// Return whether a request wants the thinking in its answer, `keep` or `drop`, for `thinking` of a Rewriter. `path` is that of the
-/// request, and `body` its whole body. It does not if it has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or
-/// `"think": false`, or if it is a Messages request without `thinking`, or with `thinking` that is `disabled`.
+/// The facts of a request that concern its answer, from `read_request`.
+#[pyclass(frozen, get_all)]
+pub struct Request {
+    /// Whether the model should think; None if the request does not say.
+    thinks: Option<bool>,
+    /// Whether the client wants the thinking in the answer, `keep` or `drop`, for `thinking` of a Rewriter.
+    thinking: &'static str,
+    /// The JSON text of the request's `tools`, for `tools` of an Answer or a Rewriter; `[]` if it offers none.
+    tools: String,
+}
+
+/// Read the facts of a request that concern its answer. `path` is that of the request, and `body` its whole body. An incomplete body,
+/// or one that is not a JSON object, decides nothing.
 ///
-///     >>> from libaside import request_thinking
-///     >>> request_thinking("/v1/messages", b'{"model": "qwen3", "messages": []}')
-///     'drop'
+/// The model should think or not, if one of these says so; the first one counts: a variable of the chat template
+/// (`chat_template_kwargs`: `enable_thinking`, `thinking`, `thinking_mode`), `enable_thinking` or `think` as a boolean, the type of
+/// `thinking`, an effort (`think`, `reasoning_effort`, also as a variable, and `reasoning.effort`), which is off as `none` or
+/// `no_think`. The client wants no thinking if the request has `"include_reasoning": false`, `"reasoning": {"exclude": true}` or
+/// `"think": false`, or if it is a Messages request whose `thinking` is absent or `disabled`.
+///
+///     >>> from libaside import read_request
+///     >>> request = read_request("/v1/messages", b'{"model": "qwen3", "messages": []}')
+///     >>> request.thinks, request.thinking, request.tools
+///     (None, 'drop', '[]')
 #[pyfunction]
-pub fn request_thinking(path: &str, body: &[u8]) -> &'static str {
-    let thinking = sse::request_thinking(&Exchange::new().path(path), body);
-    words::THINKING.iter().find(|&&(_, known)| known == thinking).map_or("keep", |&(word, _)| word)
+pub fn read_request(path: &str, body: &[u8]) -> Request {
+    let request = sse::read_request(&Exchange::new().path(path), body);
+    let word = words::THINKING.iter().find(|&&(_, known)| known == request.thinking).map(|&(word, _)| word);
+    Request {
+        thinks: request.thinks,
+        thinking: word.unwrap_or("keep"),
+        tools: request.tools.unwrap_or("[]").to_owned(),
+    }
 }

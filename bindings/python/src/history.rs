@@ -1,4 +1,4 @@
-//! Requests whose history is rewritten.
+//! Rewrites the history of requests.
 
 use aside::history::{self, Format, Made, Missing, Name, Options, Server, Turns};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use crate::words::{self, Words};
 const FORMAT: &Words<Format> =
     &[("chat", Format::Chat), ("responses", Format::Responses), ("messages", Format::Messages)];
 
-/// The words of `name`, and the value of each one; `text` needs a dialect.
+/// The words of the option `name` and their values; `text` needs a dialect.
 const NAME: &Words<Option<fn() -> Name>> = &[
     ("as_is", Some(|| Name::AsIs)),
     ("reasoning_content", Some(|| Name::ReasoningContent)),

@@ -1,8 +1,8 @@
-//! The Python module `libaside._libaside`: the crate's types as Python's. This crate has no logic that belongs into the
-//! library; it adds only Python's part: texts that are `str` or `bytes`, the lock of the interpreter, and exceptions.
+//! The Python module `libaside._libaside`: the crate's types as Python's. This crate has no logic that belongs in the library; it
+//! adds only Python's part: texts that are `str` or `bytes`, the lock of the interpreter, and exceptions.
 
+mod answer;
 mod arrow;
-mod calls;
 mod compressor;
 mod dialect;
 mod errors;
@@ -21,9 +21,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _libaside {
     #[pymodule_export]
-    use super::arrow::{arrow_compress, arrow_spans, arrow_split, arrow_strip};
+    use super::answer::{Answer, Part};
     #[pymodule_export]
-    use super::calls::{CallDelta, CallEnd};
+    use super::arrow::{arrow_compress, arrow_spans, arrow_split, arrow_strip};
     #[pymodule_export]
     use super::compressor::{Compressed, Compressor, Report, ToolStream};
     #[pymodule_export]
@@ -33,7 +33,7 @@ mod _libaside {
     #[pymodule_export]
     use super::event::{Attribute, Event};
     #[pymodule_export]
-    use super::gate::{request_hint, request_model, request_thinking, wants};
+    use super::gate::{Request, read_request, request_hint, request_model, wants};
     #[pymodule_export]
     use super::history::{
         HistoryReport, history_format, history_server, history_servers, load_history_server, rewrite_history,

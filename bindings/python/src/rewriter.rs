@@ -4,7 +4,7 @@ use aside::sse::Options;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 
-use crate::calls::tools;
+use crate::answer::tools;
 use crate::dialect::{DialectLike, start};
 use crate::errors::{self, Exclusive};
 use crate::text::{Form, Text, released};
@@ -25,117 +25,111 @@ pub struct Stats {
     content_bytes: u64,
     held: u64,
     split_by_server: u64,
-    /// Whether the answer is sent on unread because it is not text: compressed, or in another encoding than UTF-8.
+    /// Whether the answer is forwarded unread because it is not text: it is compressed, or not in UTF-8.
     encoded: bool,
     /// The number of tool calls in the text that were sent as calls; calls that the server itself has made are not counted.
     calls: u64,
 }
 
-/// Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. One thread at
-/// a time may be inside a rewriter; another gets BusyError.
+/// Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. One thread at a
+/// time may use a rewriter; a second thread gets BusyError.
 ///
 ///     >>> from libaside import Rewriter
 ///     >>> rewriter = Rewriter("qwen3")
 ///     >>> rewriter.feed(b'{"choices":[{"message":{"content":"<think>hm</think>Yes."}}]}') + rewriter.finish()
 ///     b'{"choices":[{"message":{"reasoning_content":"hm","content":"Yes."}}]}'
 ///
-/// `formats` names the APIs whose answers are read: one of `chat`, `completions`, `responses`, `messages`, `ollama` and
-/// `all`, or a list; without it, all are read. `field` is where the thinking of a chat goes: `reasoning_content`, `reasoning`
-/// or `thinking`. `body` is the kind of body that is fed: `unknown`, `events`, `json` or `lines`. With
-/// `calls_in_thinking="never"`, tool openers inside the thinking are text, and with `"always"` a call there is reported at once, which otherwise waits until it
-/// is known whether it is meant; with `stray_close="text"`, so is a closer of the
-/// thinking after other content, and `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family
-/// at the beginning of a text is text. They are `"dialect"` by default: the dialect says. `max_tools` is the most bytes of
-/// `tools` as JSON. `not_whole`, `unknown_tool`, `implied_end`, `max_calls` and `repair_arguments` work as for a Scanner; with
-/// `unknown_tool="drop"`, a call of a tool that is not in `tools` is removed. `start_call` is the name of a tool: the text,
-/// without its thinking, is the arguments of a call of it, as a grammar makes a model write them without markers (a named tool
-/// as `tool_choice`); for a list of calls there is `start="calls"`. `normalise` names the shapes of servers' answers of which
-/// one is made, a word or a list: `field` (the server's thinking is sent in `field`), `lists` (content that is a list becomes a
-/// string), `chunks` (a chunk with thinking and content becomes two), `content` (content after thinking that the server has
-/// split is split too) or `all`. With `thinking="drop"`, no thinking is sent; `request_thinking` reads that from a request.
-/// With `label`, thinking blocks and reasoning items that are made are labelled, so that `rewrite_history` recognises them. The
-/// other options are those of the library's manual.
+#[doc = include_str!("rewriter_options.txt")]
 #[pyclass(frozen, module = "libaside")]
 pub struct Rewriter {
     state: Exclusive<aside::sse::Rewriter>,
     max_tools: Option<usize>,
 }
 
+impl Rewriter {
+    fn open(dialect: &aside::Dialect, options: Options, max_tools: Option<usize>) -> PyResult<Rewriter> {
+        let rewriter = aside::sse::Rewriter::new(dialect, &options).map_err(errors::scanner)?;
+        Ok(Rewriter { state: Exclusive::new(rewriter), max_tools })
+    }
+}
+
 #[pymethods]
 impl Rewriter {
+    // Generated from src/ffi by tests/header: do not edit.
     #[new]
-    #[pyo3(signature = (dialect, *, start = None, field = "reasoning_content", body = "unknown", formats = None,
-        responses_as = "reasoning_text", calls = false, tools = None, calls_in_thinking = "dialect", repair = false,
-        promote_empty = false, merge = false, stray_close = "dialect", leading_tags = "dialect", off = false,
-        max_event = None, max_held = None, max_tools = None, keep_guessed = false, not_whole = "tell",
-        unknown_tool = "text", implied_end = "on", max_calls = None, repair_arguments = false, start_call = None,
-        normalise = None, thinking = "keep", label = false, comments = "keep"))]
+    #[pyo3(signature = (dialect, *, start = None, stray_close = "dialect", calls_in_thinking = "dialect",
+        leading_tags = "dialect", thinking = "keep", not_whole = "tell", unknown_tool = "text",
+        implied_end = "on", tools = None, start_call = None, max_tools = None, max_held = None,
+        max_calls = None, repair_arguments = false, promote_empty = false, keep_guessed = false,
+        field = "reasoning_content", body = "unknown", off = false, calls = false, max_event = None,
+        formats = None, responses_as = "reasoning_text", repair = false, merge = false, normalise = None,
+        label = false, comments = "keep"))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
         start: Option<&str>,
-        field: &str,
-        body: &str,
-        formats: Option<SeveralWords>,
-        responses_as: &str,
-        calls: bool,
-        tools: Option<&Bound<'_, PyAny>>,
-        calls_in_thinking: &str,
-        repair: bool,
-        promote_empty: bool,
-        merge: bool,
         stray_close: &str,
+        calls_in_thinking: &str,
         leading_tags: &str,
-        off: bool,
-        max_event: Option<usize>,
-        max_held: Option<usize>,
-        max_tools: Option<usize>,
-        keep_guessed: bool,
+        thinking: &str,
         not_whole: &str,
         unknown_tool: &str,
         implied_end: &str,
+        tools: Option<&Bound<'_, PyAny>>,
+        start_call: Option<&str>,
+        max_tools: Option<usize>,
+        max_held: Option<usize>,
         max_calls: Option<u64>,
         repair_arguments: bool,
-        start_call: Option<&str>,
+        promote_empty: bool,
+        keep_guessed: bool,
+        field: &str,
+        body: &str,
+        off: bool,
+        calls: bool,
+        max_event: Option<usize>,
+        formats: Option<SeveralWords>,
+        responses_as: &str,
+        repair: bool,
+        merge: bool,
         normalise: Option<SeveralWords>,
-        thinking: &str,
         label: bool,
         comments: &str,
     ) -> PyResult<Rewriter> {
         let tools = self::tools(tools, max_tools)?;
         let options = Options::new()
             .start(self::start(start)?)
-            .field(words::find("field", field, words::FIELD)?)
-            .body(words::find("body", body, words::BODY)?)
-            .formats(words::formats(formats.as_ref())?)
-            .responses_as(words::find("responses_as", responses_as, words::RESPONSES_AS)?)
-            .calls(calls || tools.is_some())
-            .tools(tools)
-            .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking, words::CALLS_IN_THINKING)?)
-            .repair(repair)
-            .promote_empty(promote_empty)
-            .merge(merge)
             .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?)
+            .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking, words::CALLS_IN_THINKING)?)
             .leading_tags(words::find("leading_tags", leading_tags, words::LEADING_TAGS)?)
-            .off(off)
-            .max_event(max_event)
-            .max_held(max_held)
-            .keep_guessed(keep_guessed)
+            .thinking(words::find("thinking", thinking, words::THINKING)?)
             .not_whole(words::find("not_whole", not_whole, words::NOT_WHOLE)?)
             .unknown_tool(words::find("unknown_tool", unknown_tool, words::UNKNOWN_TOOL)?)
             .implied_end(words::find("implied_end", implied_end, words::IMPLIED_END)?)
+            .tools(tools)
+            .start_call(start_call)
+            .max_held(max_held)
             .max_calls(max_calls)
             .repair_arguments(repair_arguments)
-            .start_call(start_call)
+            .promote_empty(promote_empty)
+            .keep_guessed(keep_guessed)
+            .field(words::find("field", field, words::FIELD)?)
+            .body(words::find("body", body, words::BODY)?)
+            .off(off)
+            .calls(calls || tools.is_some())
+            .max_event(max_event)
+            .formats(words::formats(formats.as_ref())?)
+            .responses_as(words::find("responses_as", responses_as, words::RESPONSES_AS)?)
+            .repair(repair)
+            .merge(merge)
             .normalise(words::shapes(normalise.as_ref())?)
-            .thinking(words::find("thinking", thinking, words::THINKING)?)
-            .comments(words::find("comments", comments, words::COMMENTS)?)
-            .label(label);
-        let rewriter = aside::sse::Rewriter::new(&dialect.find()?, &options).map_err(errors::scanner)?;
-        Ok(Rewriter { state: Exclusive::new(rewriter), max_tools })
+            .label(label)
+            .comments(words::find("comments", comments, words::COMMENTS)?);
+        Rewriter::open(&dialect.find()?, options, max_tools)
     }
+    // End of what is generated.
 
-    /// Feed the next bytes of the answer, cut anywhere, and return the bytes to be sent on: perhaps none yet. Takes any buffer.
+    /// Feed the next bytes of the answer, cut anywhere, and return the bytes to forward, which may be none. Takes any buffer.
     fn feed<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.state.enter(|state| {
             let mut out = Vec::new();
@@ -168,8 +162,8 @@ impl Rewriter {
         })
     }
 
-    /// Read the next answer by another dialect, or by the rewriter's own if it is None, from another start: the span that is
-    /// open at the first byte of the answer's texts, or the dialect's own if it is None.
+    /// Read the next answer with a different dialect, or with the rewriter's own if `dialect` is None. `start` is the span that is
+    /// open at the first byte of the answer's texts, or the dialect's own start if it is None.
     ///
     ///     >>> from libaside import Rewriter
     ///     >>> rewriter = Rewriter("qwen3")

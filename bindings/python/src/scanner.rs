@@ -4,7 +4,6 @@ use aside::{Budget, BudgetScope, BudgetUnit, Channel, Kind, ScannerOptions, Toke
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PyTuple};
 
-use crate::calls::{CallDelta, Writer, tools};
 use crate::dialect::{Dialect, DialectLike, start};
 use crate::errors::{self, Exclusive};
 use crate::event::{Event, cause_name};
@@ -23,8 +22,6 @@ pub struct Split {
     narration: Py<PyAny>,
     /// The text of tool calls, as the model wrote it.
     tool: Py<PyAny>,
-    /// The new parts of calls, if the scanner was made with `calls` or `tools`.
-    calls: Vec<Py<CallDelta>>,
 }
 
 #[pymethods]
@@ -48,8 +45,29 @@ pub struct Counts {
     characters: u64,
     spans: u64,
     tokens: u64,
-    /// Of `thinking`: whole thoughts that were lost because 1,024 others had not been taken.
+    /// For `thinking`: the number of whole thoughts that were lost because 1,024 earlier ones had not been taken.
     lost_thoughts: u64,
+}
+
+impl Counts {
+    pub fn new(counts: aside::Counts, lost_thoughts: u64) -> Counts {
+        let aside::Counts { bytes, characters, spans, tokens, .. } = counts;
+        Counts { bytes, characters, spans, tokens, lost_thoughts }
+    }
+}
+
+/// Returns the channel of this name.
+pub fn channel_of(name: &str) -> PyResult<Channel> {
+    words::find("channel", name, &Channel::ALL.map(|channel| (channel.as_str(), channel)))
+}
+
+/// Returns the tokens of these lengths.
+pub fn tokens(lengths: &[u32], special: &[bool]) -> PyResult<Vec<Token>> {
+    if lengths.len() != special.len() {
+        return Err(errors::value("lengths and special must have the same length, one entry for each token"));
+    }
+    let token = |(&len, &special): (&u32, &bool)| if special { Token::special(len) } else { Token::text(len) };
+    Ok(lengths.iter().zip(special).map(token).collect())
 }
 
 /// The whole text of a thinking span.
@@ -69,11 +87,10 @@ pub struct Thought {
 /// The state of a scanner, which one call at a time may use.
 struct State {
     scanner: aside::Scanner,
-    writer: Option<Writer>,
     form: Option<Form>,
 }
 
-/// Separates the channels of one stream, in chunks cut anywhere. One thread at a time may be inside a scanner; another gets
+/// Separates the channels of one stream, in chunks cut anywhere. One thread at a time may use a scanner; a second thread gets
 /// BusyError.
 ///
 ///     >>> from libaside import Scanner
@@ -81,20 +98,12 @@ struct State {
 ///     >>> [scanner.split(text).content for text in ["<thi", "nk>hm</think>", "Yes"]] + [scanner.finish_split().content]
 ///     ['', '', 'Yes', '']
 ///
-/// `start` is the span that is open at the first byte; the default is the dialect's. `budget` limits the thinking of the
-/// stream, in characters: the event `budget` says where it is exceeded. `collect` keeps whole thoughts for `take_thought`:
-/// True, or the most bytes of them. With `calls`, or with the `tools` of the request, tool calls are reported: as events, and
-/// as `calls` of the result of `split`; `max_tools` is the most bytes of `tools` as JSON. With `calls_in_thinking="never"`,
-/// tool openers inside the thinking are text; with `stray_close="text"`, so is a closer of the thinking after other content,
-/// and `stray_close="drop"` removes it alone. With `leading_tags="text"`, a tag of another family at the beginning of a stream
-/// is text. They are `"dialect"` by default: the dialect says.
-///
-/// The rest is about the `calls` that `split` returns. `not_whole` says which part of a call is sent before the call is whole:
-/// its arguments as they come (`"tell"`), or nothing (`"hold"`, and `"text"`, with which a very long call is sent as it comes
-/// all the same); one that is not whole is then not among the calls. With `unknown_tool="tell"`, calls of tools that are not in
-/// `tools` are reported too. `max_calls` is the most calls that are. With `implied_end="off"`, a call that lacks its last
-/// markers is not whole, even if the answer ended by itself (`end_reason`). `repair_arguments` mends arguments that can mean
-/// only one thing, and the call's end says `is_repaired`.
+/// `start` is the span that is open at the first byte; the default is the dialect's. `budget` limits the thinking of the stream, in
+/// characters: the event `budget` marks where the thinking exceeds it. `collect` keeps whole thoughts for `take_thought`: True, or
+/// the largest number of bytes to keep. With `calls`, the parts of tool calls are reported as events; an `Answer` makes calls of
+/// them. With `calls_in_thinking="never"`, tool openers inside the thinking are text. With `stray_close="text"`, a closer of the
+/// thinking after other content is text; with `stray_close="drop"`, only the closer is removed. With `leading_tags="text"`, a tag of
+/// another family at the beginning of a stream is text. The default of these three options is `"dialect"`: the dialect decides.
 #[pyclass(frozen, generic, module = "libaside")]
 pub struct Scanner {
     state: Exclusive<State>,
@@ -103,7 +112,7 @@ pub struct Scanner {
 /// The text of each channel.
 #[derive(Default)]
 pub struct Texts<'a> {
-    /// The input. Most chunks are text of one channel, and then Python's own object is returned.
+    /// The input. For most chunks, all text is of one channel, and Python's own object is returned.
     fed: &'a [u8],
     whole: Option<Channel>,
     parts: [Vec<u8>; 4],
@@ -144,13 +153,7 @@ impl<'a> Texts<'a> {
     }
 
     /// Returns the texts as Python's objects. `fed` is the text that was fed.
-    pub fn split(
-        self,
-        py: Python<'_>,
-        form: Form,
-        fed: Option<&Bound<'_, PyAny>>,
-        calls: Vec<Py<CallDelta>>,
-    ) -> PyResult<Split> {
+    pub fn split(self, py: Python<'_>, form: Form, fed: Option<&Bound<'_, PyAny>>) -> PyResult<Split> {
         if self.is_lost {
             return Err(errors::memory());
         }
@@ -163,18 +166,8 @@ impl<'a> Texts<'a> {
             content: text(Channel::Content)?,
             narration: text(Channel::Narration)?,
             tool: text(Channel::Tool)?,
-            calls,
         })
     }
-}
-
-/// Returns an event, with the part of a call that it adds.
-fn made_event(py: Python<'_>, form: Form, event: &aside::Event<'_>, writer: Option<&mut Writer>) -> PyResult<Event> {
-    let mut calls = Vec::new();
-    if let Some(writer) = writer {
-        writer.take(py, event, &mut calls)?;
-    }
-    Event::new(py, form, event, calls)
 }
 
 #[derive(Clone, Copy)]
@@ -197,16 +190,7 @@ impl State {
     }
 
     fn events<'py>(&mut self, py: Python<'py>, form: Form, step: Step<'_>) -> PyResult<Bound<'py, PyList>> {
-        let mut events = Vec::new();
-        let mut made = Ok(());
-        let mut writer = self.writer.take();
-        let ran = self.run(step, |event| {
-            if made.is_ok() {
-                made = made_event(py, form, &event, writer.as_mut()).map(|event| events.push(event));
-            }
-        });
-        self.writer = writer;
-        ran.and(made)?;
+        let events = made_events(py, form, |on_event| self.run(step, on_event))?;
         self.end(step);
         PyList::new(py, events)
     }
@@ -214,70 +198,55 @@ impl State {
     fn split(&mut self, py: Python<'_>, form: Form, step: Step<'_>, fed: Option<&Bound<'_, PyAny>>) -> PyResult<Split> {
         let bytes = if let Step::Feed(bytes) = step { bytes } else { b"" };
         let mut texts = Texts::of(bytes);
-        let mut calls = Vec::new();
-        match self.writer.take() {
-            None => released(py, bytes.len(), || self.run(step, |event| texts.take(&event)))?,
-            Some(mut writer) => {
-                let mut made = Ok(());
-                let ran = self.run(step, |event| {
-                    texts.take(&event);
-                    if made.is_ok() {
-                        made = writer.take(py, &event, &mut calls);
-                    }
-                });
-                self.writer = Some(writer);
-                ran.and(made)?;
-            }
-        }
+        released(py, bytes.len(), || self.run(step, |event| texts.take(&event)))?;
         self.end(step);
-        texts.split(py, form, fed, calls)
+        texts.split(py, form, fed)
     }
 
     fn end(&mut self, step: Step<'_>) {
         if matches!(step, Step::Finish) {
-            self.begin();
+            self.form = None;
         }
     }
+}
 
-    fn begin(&mut self) {
-        self.form = None;
-        if let Some(writer) = &mut self.writer {
-            writer.reset();
+/// Returns the events that a function of the scanner reports.
+fn made_events(
+    py: Python<'_>,
+    form: Form,
+    run: impl FnOnce(&mut dyn FnMut(aside::Event<'_>)) -> PyResult<()>,
+) -> PyResult<Vec<Event>> {
+    let (mut events, mut made) = (Vec::new(), Ok(()));
+    let ran = run(&mut |event| {
+        if made.is_ok() {
+            made = Event::new(py, form, &event).map(|event| events.push(event));
         }
-    }
+    });
+    ran.and(made)?;
+    Ok(events)
 }
 
 #[pymethods]
 impl Scanner {
     #[new]
-    #[pyo3(signature = (dialect, *, start = None, budget = None, collect = None, calls = false, tools = None,
-        calls_in_thinking = "dialect", stray_close = "dialect", leading_tags = "dialect", max_tools = None,
-        not_whole = "tell", unknown_tool = "text", implied_end = "on", max_calls = None, repair_arguments = false))]
-    #[allow(clippy::too_many_arguments)] // They are keywords in Python.
+    #[pyo3(signature = (dialect, *, start = None, budget = None, collect = None, calls = false,
+        calls_in_thinking = "dialect", stray_close = "dialect", leading_tags = "dialect"))]
+    #[allow(clippy::too_many_arguments)] // The options are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
         start: Option<&str>,
         budget: Option<u64>,
         collect: Option<&Bound<'_, PyAny>>,
         calls: bool,
-        tools: Option<&Bound<'_, PyAny>>,
         calls_in_thinking: &str,
         stray_close: &str,
         leading_tags: &str,
-        max_tools: Option<usize>,
-        not_whole: &str,
-        unknown_tool: &str,
-        implied_end: &str,
-        max_calls: Option<u64>,
-        repair_arguments: bool,
     ) -> PyResult<Scanner> {
         let collect = match collect {
             None => None,
             Some(collect) if collect.is_instance_of::<PyBool>() => collect.extract::<bool>()?.then_some(COLLECTED),
             Some(collect) => Some(collect.extract()?),
         };
-        let tools = self::tools(tools, max_tools)?;
-        let calls = calls || tools.is_some();
         let budget = budget.map(|limit| Budget::new(limit, BudgetUnit::Characters, BudgetScope::Stream));
         let options = ScannerOptions::new()
             .start(self::start(start)?)
@@ -287,17 +256,8 @@ impl Scanner {
             .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking, words::CALLS_IN_THINKING)?)
             .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?)
             .leading_tags(words::find("leading_tags", leading_tags, words::LEADING_TAGS)?);
-        let dialect = dialect.find()?;
-        let scanner = aside::Scanner::with_options(&dialect, &options).map_err(errors::scanner)?;
-        let writing = aside::call_writer::Options::new()
-            .tools(tools)
-            .not_whole(words::find("not_whole", not_whole, words::NOT_WHOLE)?)
-            .unknown_tool(words::find("unknown_tool", unknown_tool, words::UNKNOWN_TOOL)?)
-            .implied_end(words::find("implied_end", implied_end, words::IMPLIED_END)?)
-            .max_calls(max_calls)
-            .repair_arguments(repair_arguments);
-        let writer = calls.then(|| Writer::new(&dialect, writing));
-        Ok(Scanner { state: Exclusive::new(State { scanner, writer, form: None }) })
+        let scanner = aside::Scanner::with_options(&dialect.find()?, &options).map_err(errors::scanner)?;
+        Ok(Scanner { state: Exclusive::new(State { scanner, form: None }) })
     }
 
     /// Feed the next text of the stream, cut anywhere, and return a list of events.
@@ -312,7 +272,7 @@ impl Scanner {
     /// Feed the next text of the stream, and return the text of each channel. A server calls this for each token.
     ///
     /// Content that turns out to have been thinking, or thinking that turns out to be content (the event `reclassify`), is only
-    /// moved within the result of one call: a program that must know of earlier text takes `feed`.
+    /// moved within the result of one call: a program that must move earlier text too uses `feed`.
     fn split(&self, py: Python<'_>, text: Text<'_>) -> PyResult<Split> {
         self.state.enter(|state| {
             let bytes = text.bytes()?;
@@ -321,9 +281,9 @@ impl Scanner {
         })
     }
 
-    /// Feed the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. A special
-    /// token alone may be a marker, and any other token is text, whatever it looks like. The events say which tokens
-    /// they have: `first_token` and `tokens`.
+    /// Feed the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. Only a special token
+    /// may be a marker; any other token is text, whatever it looks like. The events say which tokens they have: `first_token` and
+    /// `tokens`.
     fn feed_tokens<'py>(
         &self,
         py: Python<'py>,
@@ -331,24 +291,13 @@ impl Scanner {
         lengths: Vec<u32>,
         special: Vec<bool>,
     ) -> PyResult<Bound<'py, PyList>> {
-        if lengths.len() != special.len() {
-            return Err(errors::value("lengths and special must have the same length, one entry for each token"));
-        }
-        let token = |(&len, &special): (&u32, &bool)| if special { Token::special(len) } else { Token::text(len) };
-        let tokens: Vec<Token> = lengths.iter().zip(&special).map(token).collect();
+        let tokens = tokens(&lengths, &special)?;
         self.state.enter(|state| {
             let bytes = text.bytes()?;
             let form = text.set_form(&mut state.form)?;
-            let mut events = Vec::new();
-            let mut made = Ok(());
-            let State { scanner, writer, .. } = state;
-            let fed = scanner.feed_tokens(bytes, &tokens, |event| {
-                if made.is_ok() {
-                    made = made_event(py, form, &event, writer.as_mut()).map(|event| events.push(event));
-                }
-            });
-            fed.map_err(errors::scanner)?;
-            made?;
+            let events = made_events(py, form, |on_event| {
+                state.scanner.feed_tokens(bytes, &tokens, on_event).map_err(errors::scanner)
+            })?;
             PyList::new(py, events)
         })
     }
@@ -377,7 +326,8 @@ impl Scanner {
         })
     }
 
-    /// Close the thinking that is open, as if its closer had come: for a host that ends it and continues with the answer.
+    /// Close the open thinking, as if the model had written its closer: for a host that ends the thinking and continues with the
+    /// answer.
     fn force_close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.state.enter(|state| {
             let form = state.form.unwrap_or(Form::Str);
@@ -386,8 +336,8 @@ impl Scanner {
     }
 
     /// Start the next stream where a rendered prompt ends, and return the span that is open there. `tail` is the end of the
-    /// prompt. Undecided markers at its end are not open: a marker that is cut off, and an opener of a tool call that counts
-    /// only if a call comes after it. If the stream decides that the opener counts, the first event opens its span.
+    /// prompt. An undecided marker at its end opens no span: an incomplete marker, or an opener of a tool call that counts only if
+    /// a call follows. If the stream decides that the opener counts, the first event opens its span.
     fn start_from_prompt(&self, tail: Text<'_>) -> PyResult<&'static str> {
         self.state.enter(|state| {
             let tail = tail.bytes()?;
@@ -401,16 +351,16 @@ impl Scanner {
         self.state.enter(|state| Ok(state.scanner.start().as_str()))
     }
 
-    /// Returns whether that is only the dialect's guess that its models start in the thinking.
+    /// Whether the start is only the dialect's guess that its models start in the thinking.
     #[getter]
     fn is_start_guessed(&self) -> PyResult<bool> {
         self.state.enter(|state| Ok(state.scanner.is_start_guessed()))
     }
 
-    /// Set the reason why the stream ends: `ended` if the model has ended its answer (`"finish_reason": "stop"`), `cut_off` if
-    /// a limit or an error has, or `unknown`. Call it before `finish`, which clears the reason. If an answer ended in the thinking
-    /// in which it was guessed to start, and nothing has confirmed the guess, `finish` has an event `reclassify` with the channel
-    /// `content`.
+    /// Set the reason why the stream ends: `ended` if the model ended its answer (`"finish_reason": "stop"`), `cut_off` if a limit
+    /// or an error ended it, or `unknown`. Call it before `finish`, which clears the reason. If a stream was only guessed to start
+    /// in the thinking, and the answer ended there without confirming the guess, `finish` returns an event `reclassify` with the
+    /// channel `content`.
     fn end_reason(&self, reason: &str) -> PyResult<()> {
         let reason = words::find("reason", reason, words::END_REASON)?;
         self.state.enter(|state| {
@@ -421,16 +371,10 @@ impl Scanner {
 
     /// Return the counts of the text of a channel since the stream began.
     fn counts(&self, channel: &str) -> PyResult<Counts> {
-        let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
+        let channel = channel_of(channel)?;
         self.state.enter(|state| {
-            let counts = state.scanner.counts(channel);
-            Ok(Counts {
-                bytes: counts.bytes,
-                characters: counts.characters,
-                spans: counts.spans,
-                tokens: counts.tokens,
-                lost_thoughts: if channel == Channel::Thinking { state.scanner.lost_thoughts() } else { 0 },
-            })
+            let lost = if channel == Channel::Thinking { state.scanner.lost_thoughts() } else { 0 };
+            Ok(Counts::new(state.scanner.counts(channel), lost))
         })
     }
 
@@ -453,16 +397,11 @@ impl Scanner {
         })
     }
 
-    /// Return a scanner in the same state, in the middle of a stream too. Scanners that report calls cannot be copied.
+    /// Return a scanner in the same state, in the middle of a stream too.
     fn copy(&self) -> PyResult<Scanner> {
         self.state.enter(|state| {
-            if state.writer.is_some() {
-                return Err(errors::value(
-                    "a scanner that reports calls cannot be copied: make one without `calls` and `tools`",
-                ));
-            }
             let scanner = state.scanner.try_clone().map_err(errors::scanner)?;
-            Ok(Scanner { state: Exclusive::new(State { scanner, writer: None, form: state.form }) })
+            Ok(Scanner { state: Exclusive::new(State { scanner, form: state.form }) })
         })
     }
 
@@ -470,7 +409,7 @@ impl Scanner {
     fn reset(&self) -> PyResult<()> {
         self.state.enter(|state| {
             state.scanner.reset();
-            state.begin();
+            state.form = None;
             Ok(())
         })
     }

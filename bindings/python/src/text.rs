@@ -1,4 +1,4 @@
-//! Texts that are `str` or `bytes`: an object returns the type that it was given.
+//! Texts that are `str` or `bytes`: an object returns the type that it was fed.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

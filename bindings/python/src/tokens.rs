@@ -18,12 +18,12 @@ use crate::words;
 ///     >>> Vocabulary([b"<think>", b"hm"], special=[0]).decode([0, 1])
 ///     b'<think>hm'
 ///
-/// `special` are the ids of the added tokens: one of them alone may be a marker, and any other token is text, whatever it looks
-/// like. Without it, a marker counts wherever its text is.
+/// `special` are the ids of the added tokens: only these may be markers, and any other token is text, whatever it looks like.
+/// Without `special`, a marker counts wherever its text occurs.
 ///
 /// `Vocabulary.byte_level` takes the tokens of a tokenizer that writes each byte as a printable character (GPT-2, Llama 3, Qwen),
-/// `Vocabulary.byte_fallback` those of one that writes blanks as `▁` and has tokens like `<0x0A>` (SentencePiece). In both,
-/// `added` are the ids of tokens that are their own text.
+/// `Vocabulary.byte_fallback` those of a tokenizer that writes blanks as `▁` and has tokens like `<0x0A>` (SentencePiece). For
+/// both, `added` are the ids of tokens that are written literally.
 #[pyclass(frozen, module = "libaside")]
 pub struct Vocabulary {
     pub inner: Arc<aside::Vocabulary>,
@@ -49,7 +49,7 @@ impl TokenBytes for Function {
     }
 }
 
-/// An argument that is a vocabulary or a function.
+/// An argument that may be a vocabulary or a function.
 pub struct VocabularyLike(Arc<dyn TokenBytes>);
 
 impl FromPyObject<'_, '_> for VocabularyLike {
@@ -66,7 +66,7 @@ impl FromPyObject<'_, '_> for VocabularyLike {
     }
 }
 
-/// Token ids. Anything else, like the -1 in the place of a token that was not proposed, counts as a token without bytes.
+/// Token ids. Any other number, such as -1 in the place of a token that was not proposed, counts as a token without bytes.
 pub struct Ids(Vec<u32>);
 
 impl FromPyObject<'_, '_> for Ids {
@@ -125,8 +125,8 @@ impl Vocabulary {
     }
 }
 
-/// The state of one stream's token ids: which channel each token belongs to, whether the thinking has ended and where. All
-/// answers are those of a Scanner that is fed the tokens' text. A token belongs where its first byte is.
+/// The state of one stream's token ids: which channel each token belongs to, whether the thinking has ended and where. All results
+/// are those of a Scanner that is fed the tokens' text. A token belongs to the channel of its first byte.
 ///
 ///     >>> from libaside import TokenState, Vocabulary
 ///     >>> vocabulary = Vocabulary([b"<think>", b"</think>", b"hm", b"Yes"], special=[0, 1])
@@ -136,9 +136,9 @@ impl Vocabulary {
 ///     >>> state.has_ended_thinking(), state.content_ids(), state.count("thinking")
 ///     (True, [3], 1)
 ///
-/// In place of a Vocabulary, `vocabulary` may be a function from an id to the bytes of its token. Anything but an id of the vocabulary,
-/// like -1, counts as a token without bytes. `prompt` are the ids of the prompt, which is read after its last turn marker.
-/// `start` is the span that is open at the first token if the prompt has written nothing of the turn.
+/// In place of a Vocabulary, `vocabulary` may be a function from an id to the bytes of its token. Any other number, such as -1,
+/// counts as a token without bytes. `prompt` are the ids of the prompt, of which only the text after the last turn marker is read.
+/// `start` is the span that is open at the first token if the prompt contains nothing of the turn.
 #[pyclass(frozen, module = "libaside")]
 pub struct TokenState {
     state: Exclusive<aside::TokenState>,
@@ -182,8 +182,8 @@ impl TokenState {
         self.state.enter(|state| pairs(py, |on_token| state.finish(on_token)))
     }
 
-    /// Return whether the thinking has ended, in the prompt or in the pushed tokens, by its closer or without a closer, however
-    /// long ago, and no other thinking is open.
+    /// Return whether the thinking has ended, in the prompt or in the pushed tokens, with or without a closer, and no other
+    /// thinking is open.
     fn has_ended_thinking(&self) -> PyResult<bool> {
         self.state.enter(|state| Ok(state.has_ended_thinking()))
     }
@@ -204,9 +204,9 @@ impl TokenState {
         self.state.enter(|state| Ok(state.count(channel)))
     }
 
-    /// Return a mask of each channel for these ids, read as the rest of the stream to its end; the state stays as it is. A mask has
-    /// a byte for each id, 1 or 0. Each id is in the mask of one channel, markers included; those that are text of their channel are
-    /// also in the mask `text`. `numpy.frombuffer(mask, bool)` and `torch.frombuffer` take a mask without a copy.
+    /// Return a mask of each channel for these ids, read as if they were the rest of the stream; the state does not change. A mask
+    /// has a byte for each id, 1 or 0. Each id is in the mask of one channel, markers included; those that are text of their
+    /// channel are also in the mask `text`. `numpy.frombuffer(mask, bool)` and `torch.frombuffer` take a mask without a copy.
     ///
     ///     >>> from libaside import TokenState, Vocabulary
     ///     >>> vocabulary = Vocabulary([b"<think>", b"</think>", b"hm", b"Yes"], special=[0, 1])

@@ -1,4 +1,4 @@
-//! Whole texts: split, stripped, joined and escaped. The interpreter's lock is released while they are read.
+//! Splits, strips, joins and escapes whole texts. The interpreter's lock is released while they are read.
 
 use aside::{JoinCall, JoinOptions};
 use pyo3::prelude::*;
@@ -9,8 +9,7 @@ use crate::scanner::{Split, Texts};
 use crate::text::{Form, Text};
 use crate::words;
 
-/// Return the answer of a whole text: its content and narration, without markers. It is `str` if the text is, otherwise
-/// `bytes`.
+/// Return the answer in a whole text: its content and narration, without markers. It is `str` if the text is, otherwise `bytes`.
 ///
 ///     >>> from libaside import strip
 ///     >>> strip("<think>hm</think>Yes.", "qwen3")
@@ -42,11 +41,11 @@ pub fn split(py: Python<'_>, text: Text<'_>, dialect: DialectLike<'_>, start: Op
         })
         .map_err(errors::scanner)
     })?;
-    texts.split(py, text.form(), None, Vec::new())
+    texts.split(py, text.form(), None)
 }
 
-/// Return the parts of a whole text that are text of a channel: a list of a channel, and where the part begins and ends, in
-/// characters of a `str` and in bytes of `bytes`. Markers are in no part; neighbours of one channel are one part.
+/// Return the parts of a whole text that are text of a channel: a list of triples of the channel, the beginning and the end,
+/// counted in characters of a `str` or in bytes of `bytes`. Markers are in no part; neighbours of one channel are one part.
 ///
 ///     >>> from libaside import spans
 ///     >>> spans("<think>hm</think>Yes.", "qwen3")
@@ -66,7 +65,7 @@ pub fn spans<'py>(
 
 /// Returns channels and places of spans, counted in bytes or in characters.
 pub fn places(text: &[u8], form: Form, spans: Vec<aside::TextSpan>) -> Vec<(&'static str, usize, usize)> {
-    // A character begins with each byte that does not continue a character.
+    // Counts the bytes that do not continue a character, each of which begins one.
     let is_counted = |byte: &&u8| form == Form::Bytes || **byte & 0xC0 != 0x80;
     let (mut at, mut counted) = (0, 0);
     let mut place = |to: usize| {
@@ -77,8 +76,8 @@ pub fn places(text: &[u8], form: Form, spans: Vec<aside::TextSpan>) -> Vec<(&'st
     spans.into_iter().map(|span| (span.channel.as_str(), place(span.range.start), place(span.range.end))).collect()
 }
 
-/// Reads a call of a history: a dict with `name`, `arguments` (a dict or JSON) and perhaps `id`, or an entry of an OpenAI
-/// message's `tool_calls`.
+/// Reads a call in a history: a dict with `name`, `arguments` (a dict or JSON) and perhaps `id`, or an entry of an OpenAI message's
+/// `tool_calls`.
 fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
     let inner = call.get_item("function").unwrap_or_else(|_| call.clone());
     let arguments = inner.get_item("arguments")?;
@@ -91,7 +90,7 @@ fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
 }
 
 /// Return thinking, content and tool calls written with their markers, as a model of the dialect writes them: for a history
-/// that goes back to the model. The result splits back into its parts; if it would not, JoinError says where. With
+/// that goes back to the model. The result splits back into its parts; if it would not, JoinError has the place of the fault. With
 /// `markers="escape"`, markers in the parts are broken instead.
 ///
 ///     >>> from libaside import join

@@ -1,9 +1,9 @@
-//! Arguments that are words: the words that are allowed, and the value of the crate that each one means. The stub has the same words.
+//! Arguments that are words: the allowed words, and the crate's value for each. The stub lists the same words.
 
-use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
+use aside::answer::{ImpliedEnd, NotWhole, Thinking, UnknownTool};
 use aside::history::{Made, Missing, Outcome, Turns};
-use aside::sse::{Body, Comments, Field, Formats, ResponsesAs, Shapes, Thinking};
-use aside::{CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
+use aside::sse::{Body, Comments, Field, Formats, ResponsesAs, Shapes};
+use aside::{BudgetScope, BudgetUnit, CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 use pyo3::Borrowed;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -32,6 +32,10 @@ pub const IMPLIED_END: &Words<ImpliedEnd> = &[("on", ImpliedEnd::On), ("off", Im
 
 pub const LEADING_TAGS: &Words<LeadingTags> = &[("dialect", LeadingTags::Dialect), ("text", LeadingTags::Text)];
 
+pub const BUDGET_UNIT: &Words<BudgetUnit> = &[("bytes", BudgetUnit::Bytes), ("characters", BudgetUnit::Characters)];
+
+pub const BUDGET_SCOPE: &Words<BudgetScope> = &[("span", BudgetScope::Span), ("stream", BudgetScope::Stream)];
+
 pub const MARKERS: &Words<Markers> = &[("refuse", Markers::Refuse), ("escape", Markers::Escape)];
 
 pub const FIELD: &Words<Field> =
@@ -58,7 +62,8 @@ pub const SHAPES: &Words<Shapes> = &[
     ("all", Shapes::ALL),
 ];
 
-pub const THINKING: &Words<Thinking> = &[("keep", Thinking::Keep), ("drop", Thinking::Drop)];
+pub const THINKING: &Words<Thinking> =
+    &[("keep", Thinking::Keep), ("drop", Thinking::Drop), ("inline", Thinking::Inline)];
 
 pub const RESPONSES_AS: &Words<ResponsesAs> =
     &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];

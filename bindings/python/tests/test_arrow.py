@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from libaside import AsideError, Compressor, UnknownDialectError, arrow, spans, split, strip
 
-# The types of neither library are strict enough.
+# Neither library's type annotations are strict enough.
 pa: Any = importlib.import_module("pyarrow")
 pl: Any = importlib.import_module("polars")
 

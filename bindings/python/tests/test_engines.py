@@ -37,7 +37,7 @@ TEXTS = [
 ]
 
 
-# The end of a dialect's prompt that has opened nothing.
+# The end of a prompt that opens no span, for a dialect.
 TURNS = {"qwen3": "<|im_start|>assistant\n", "harmony": "<|start|>assistant", "glm-4.5": "<|assistant|>"}
 
 
@@ -148,7 +148,7 @@ def vllm(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
     )
     file = importlib.import_module("libaside.vllm")
     monkeypatch.delitem(file.__dict__, "AsideReasoningParser", raising=False)
-    # As vLLM does: the entry point registers, and the class is imported when it is asked for.
+    # Follows vLLM: the entry point registers a name, and the class is imported when it is needed.
     file.register()
     module, name = Manager.lazy["aside"]
     made: type[Any] = getattr(importlib.import_module(module), name)
@@ -267,10 +267,10 @@ def test_vllm_token_ids(vllm: type[Any], monkeypatch: pytest.MonkeyPatch) -> Non
     assert [parser.count_reasoning_tokens(ids[:at]) for at in (2, 4, len(ids))] == [0, 2, 2]
     ends = [at for at in range(1, len(ids) + 1) if parser.is_reasoning_end_streaming(ids[:at], iter(ids[at - 1 : at]))]
     assert tokenizer.texts[ends[0] - 1] == "</think>" and ends == list(range(ends[0], len(ids) + 1))
-    # Tokens that are only proposed, and one of them that is not.
+    # Proposed tokens, one of which is -1: it was not proposed.
     assert parser.is_reasoning_end_streaming(ids[:8], ids[3:8]) and not parser.is_reasoning_end_streaming(ids[:4] + [-1], [-1])
     assert not parser.is_reasoning_end(ids[:4]) and parser.is_reasoning_end(tokenizer.encode("<think>\n\n</think>\n\n"))
-    # A prompt may continue an answer of any length.
+    # The answer that a prompt continues may have any length.
     assert parser.is_reasoning_end(tokenizer.encode("<think>\n\n</think>\n\n" + "Yes. " * 500))
     request = SimpleNamespace(skip_special_tokens=True)
     assert parser.adjust_request(request).skip_special_tokens is False
@@ -297,7 +297,7 @@ def make_tool_call_id(func_name: str, idx: int) -> str:
     return f"made-{func_name}-{idx}"
 
 
-def tool_parser(monkeypatch: pytest.MonkeyPatch, dialect: str) -> Any:
+def tool_parser(monkeypatch: pytest.MonkeyPatch, dialect: str, **policies: Any) -> Any:
     modules(
         monkeypatch,
         {
@@ -314,7 +314,7 @@ def tool_parser(monkeypatch: pytest.MonkeyPatch, dialect: str) -> Any:
             },
         },
     )
-    return importlib.import_module("libaside.vllm").tool_parser(dialect)(Tokenizer())
+    return importlib.import_module("libaside.vllm").tool_parser(dialect, **policies)(Tokenizer())
 
 
 def request(**more: Any) -> SimpleNamespace:
@@ -327,8 +327,8 @@ def test_vllm_tool_calls(monkeypatch: pytest.MonkeyPatch) -> None:
         ("Yes.", "Yes.", []),
         (CALL, None, ["run"]),
         ("\n\n" + CALL + "\n" + other + "\n", None, ["run", "stop"]),
-        ("Look: " + CALL + " Done.", "Look:  Done.", ["run"]),
-        ("<think>\nhm\n</think>\n\n" + CALL, "<think>\nhm\n</think>\n\n", ["run"]),
+        ("Look: " + CALL + " Done.", "Look: Done.", ["run"]),
+        ("<think>\nhm\n</think>\n\n" + CALL, "<think>\nhm\n</think>", ["run"]),
         ("<tool_call>no call</tool_call>" + CALL, "<tool_call>no call</tool_call>", ["run"]),
         ("<tool_call>no call</tool_call>", "<tool_call>no call</tool_call>", []),
         (CALL.replace("</tool", "and more</tool") + "ok", "and moreok", ["run"]),
@@ -352,6 +352,45 @@ def test_vllm_unknown_tools_are_told_and_one_call_if_that_is_asked_for(monkeypat
     asked = SimpleNamespace(tools=tools, tool_choice="auto", parallel_tool_calls=False)
     made = tool_parser(monkeypatch, "qwen3").extract_tool_calls(CALL + CALL, asked)
     assert [call.function.name for call in made.tool_calls] == ["run"]
+
+
+def test_vllm_content_ends_at_the_first_call_if_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, content in [
+        ("Look: \n" + CALL + " Done." + CALL + "\nBye.", "Look: \n"),
+        ("\n\n" + CALL + " Done.", None),
+        ("Look: <b> " + CALL, "Look: <b> "),
+        ("No call. ", "No call. "),
+    ]:
+        assert tool_parser(monkeypatch, "qwen3", around_calls="drop").extract_tool_calls(text, request()).content == content
+        for chunks in cuts(text):
+            parser = tool_parser(monkeypatch, "qwen3", around_calls="drop")
+            messages = [parser.extract_tool_calls_streaming("", "", part, [], [], [], request()) for part in chunks]
+            messages = [one for one in [*messages, parser.finish_streaming()] if one is not None]
+            assert ("".join(one.content or "" for one in messages) or None) == content, chunks
+
+
+def test_vllm_names_are_sent_before_arguments_if_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for chunks in cuts(CALL + CALL.replace("run", "stop")):
+        parser = tool_parser(monkeypatch, "qwen3", name_first=True)
+        messages = [parser.extract_tool_calls_streaming("", "", part, [], [], [], request()) for part in chunks]
+        calls = [call for one in [*messages, parser.finish_streaming()] if one is not None for call in one.tool_calls]
+        assert not any(call.function.arguments for call in calls if hasattr(call, "id")), chunks
+        assert [call.function.name for call in calls if hasattr(call, "id")] == ["run", "stop"]
+        arguments = ["".join(call.function.arguments for call in calls if call.index == at) for at in range(2)]
+        assert arguments == ['{"a": 1}'] * 2 == parser.streamed_args_for_tool
+
+
+def test_vllm_refuses_other_forms_and_takes_the_options_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = tool_parser(monkeypatch, "qwen3", forms=("json",), unknown_tool="text")
+    for variables, is_right in [({}, True), ({"tool_call_format": "json"}, True), ({"tool_call_format": None}, False)]:
+        asked = request(chat_template_kwargs=variables)
+        if is_right:
+            assert parser.adjust_request(asked) is asked
+        else:
+            with pytest.raises(ValueError, match="tool_call_format"):
+                parser.adjust_request(asked)
+    asked = SimpleNamespace(tools=[{"type": "function", "function": {"name": "other"}}], tool_choice="auto")
+    assert parser.extract_tool_calls(CALL, asked).content == CALL
 
 
 class DelegatingParser:
@@ -504,7 +543,7 @@ def test_sglang_calls(sglang: type[Any]) -> None:
     other = CALL.replace("run", "stop")
     for text, content, count in [
         ("Yes.", "Yes.", 0),
-        ("Look: " + CALL + CALL, "Look: ", 2),
+        ("Look: " + CALL + CALL, "Look:", 2),
         (other + "Yes.", other + "Yes.", 0),
         (CALL + other, other, 1),
     ]:
@@ -526,6 +565,19 @@ def test_sglang_calls(sglang: type[Any]) -> None:
     assert not detector.supports_structural_tag()
     with pytest.raises(NotImplementedError, match=r"glm-4\.5"):
         detector.structure_info()
+
+
+def test_sglang_leaves_out_calls_of_unknown_tools_if_that_is_asked_for(sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASIDE_SGLANG_UNKNOWN_TOOL", "drop")
+    made = FunctionCallParser.ToolCallParserEnum["aside-qwen3"]
+    tools = [SimpleNamespace(model_dump=lambda: {"type": "function", "function": {"name": "run"}})]
+    other = CALL.replace("run", "stop")
+    for text, content in [("Look: " + CALL + other, "Look:"), ("Hm." + other, "Hm."), (other, ""), ("Yes. ", "Yes. ")]:
+        assert made().detect_and_parse(text, tools).normal_text == content
+        for chunks in cuts(text):
+            detector = made()
+            results = [detector.parse_streaming_increment(part, tools) for part in chunks] + [detector.finish(tools)]
+            assert "".join(one.normal_text for one in results) == content, chunks
 
 
 def test_sglang_reasoning_comes_at_once_if_it_is_not_streamed(sglang: type[Any]) -> None:
@@ -577,7 +629,7 @@ def items(value: Any) -> list[Any]:
 
 
 class Model:
-    """An object as LiteLLM has it: made from keywords, with an object for each dict in it."""
+    """An object like those of LiteLLM: made from keywords, with an object for each nested dict."""
 
     def __init__(self, **data: Any) -> None:
         def read(value: Any) -> Any:

@@ -25,7 +25,7 @@ def test_the_text_comes_before_the_dialect(function: Callable[..., Any]) -> None
         assert repr(function(text, "qwen3")) == repr(function(text, QWEN3)) == repr(function(text=text, dialect="qwen3"))
     with pytest.raises(UnknownDialectError, match="no dialect `<think>hm.*the text comes first, then the dialect"):
         function("qwen3", TEXT)
-    # The hint appears only where it helps.
+    # The hint appears only if it helps.
     with pytest.raises(UnknownDialectError) as unknown:
         function(TEXT, "quen3")
     assert "text" not in str(unknown.value)
@@ -87,7 +87,8 @@ def test_exceptions_have_the_classes_that_programs_catch() -> None:
     assert issubclass(AsideError, ValueError) and issubclass(libaside.AmbiguousDialectError, UnknownDialectError)
 
 
-# Calls a function with little memory left, and with more each time, until there is enough. The process must not end before that.
+# Calls a function with little memory left, and with more each time, until there is enough. With too little memory, the process must
+# not end.
 POOR = """
 import resource
 from libaside import Dialect, Rewriter, Scanner, escape, join, split, strip

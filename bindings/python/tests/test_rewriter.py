@@ -123,8 +123,10 @@ def test_one_shape() -> None:
     assert dropped == b'{"choices":[{"message":{"content":"Hi."}}]}'
     text = b'{"type":"message","content":[{"type":"text","text":"<think>a</think>b"}]}'
     assert b'"aside:1:' in Rewriter("qwen3", label=True).feed(text)
-    assert libaside.request_thinking("/v1/messages", b"{}") == "drop"
-    assert libaside.request_thinking("/v1/messages", b'{"thinking":{"type":"enabled"}}') == "keep"
+    request = libaside.read_request("/v1/messages", b"{}")
+    assert (request.thinks, request.thinking, request.tools) == (None, "drop", "[]")
+    request = libaside.read_request("/v1/messages", b'{"thinking":{"type":"enabled"},"tools":[{"name":"f"}]}')
+    assert (request.thinks, request.thinking, request.tools) == (True, "keep", '[{"name":"f"}]')
 
 
 @contextmanager

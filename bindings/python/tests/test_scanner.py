@@ -79,22 +79,6 @@ def test_split_is_what_servers_call_for_each_token() -> None:
     assert (whole.thinking, whole.content) == (PAIRS["thinking"], PAIRS["content"])
 
 
-def test_calls_are_told() -> None:
-    text = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
-    for size in (1, 7, len(text)):
-        scanner: Scanner[str] = Scanner("qwen3", tools=[{"type": "function", "function": {"name": "weather"}}])
-        calls = [call for at in range(0, len(text), size) for call in scanner.split(text[at : at + size]).calls]
-        calls += scanner.finish_split().calls
-        assert (calls[0].name, calls[0].id, calls[0].index) == ("weather", "call_0", 0)
-        assert json.loads("".join(call.arguments for call in calls)) == {"city": "Oslo"}
-        end = calls[-1].end
-        assert end is not None and end.is_whole and end.cause == "marker"
-    none: Scanner[str] = Scanner("qwen3", tools=[])
-    assert none.split(text).calls + none.finish_split().calls == []
-    with pytest.raises(ValueError, match="3 bytes, more than 2: list fewer tools, or set `max_tools` higher"):
-        Scanner("qwen3", tools="[ ]", max_tools=2)
-
-
 def test_an_asynchronous_stream() -> None:
     async def stream() -> AsyncIterator[str]:
         for character in TEXT:
@@ -257,8 +241,7 @@ def test_the_texts_around_a_call_make_a_grammar() -> None:
     assert (tags.arguments, tags.key_begin, tags.key_end) == ("tags", "<parameter=", ">")
     begin = first.begin + "f" + first.after_name
     text = begin + '{"x": 1}' + first.end
-    [call] = Scanner("qwen3", calls=True).split(text).calls[:1]
-    assert call.name == "f"
+    assert libaside.Answer("qwen3").feed(text)[0].name == "f"
     # The manual's example, where xgrammar is installed.
     grammars = pytest.importorskip("xgrammar")
     testing = pytest.importorskip("xgrammar.testing")
@@ -270,28 +253,7 @@ def test_the_texts_around_a_call_make_a_grammar() -> None:
     assert not testing._is_grammar_accept_string(grammar, text.replace('"f"', '"g"'))
 
 
-def test_calls_as_a_host_wants_them() -> None:
-    tools = [{"name": "f", "parameters": {"properties": {"list": {"type": "array"}}}}]
-    text = '<tool_call>{"name": "f", "arguments": {"list": "[1]"}}</tool_call><tool_call>{"name": "g", "arguments": {"x": 1'
-
-    def told(options: dict[str, Any]) -> list[tuple[str, str, bool, bool]]:
-        scanner: Scanner[str] = Scanner("qwen3", tools=tools, **options)
-        calls = [call for at in range(0, len(text), 5) for call in scanner.split(text[at : at + 5]).calls]
-        scanner.end_reason("ended")
-        calls += scanner.finish_split().calls
-        ends = [call.end for call in calls if call.end]
-        joined = ["".join(call.arguments for call in calls if call.index == index) for index in range(len(ends))]
-        names = [call.name for call in calls if call.name]
-        return [(name, one, end.is_whole, end.is_repaired) for name, one, end in zip(names, joined, ends)]
-
-    first = ("f", '{"list": "[1]"}', True, False)
-    assert told({}) == [first]
-    assert told({"unknown_tool": "tell"}) == [first, ("g", '{"x": 1', False, False)]
-    assert told({"unknown_tool": "tell", "not_whole": "hold"}) == [first]
-    assert told({"unknown_tool": "tell", "max_calls": 1, "implied_end": "off"}) == [first]
-    assert told({"repair_arguments": True}) == [("f", '{"list": [1]}', True, True)]
-    with pytest.raises(ValueError, match='not_whole="keep" is unknown'):
-        Scanner("qwen3", not_whole="keep")  # type: ignore[arg-type]
+def test_a_rewriter_makes_calls_as_a_host_wants_them() -> None:
     body = b'{"id":"c","choices":[{"message":{"content":%s},"finish_reason":"stop"}]}'
     for rewriter, content in (
         (libaside.Rewriter("qwen3", calls=True, start_call="h"), b'"{}"'),
@@ -311,9 +273,9 @@ def test_causes_are_identifiers() -> None:
         thought = scanner.take_thought()
         assert thought is not None and thought.cause.isidentifier()
     assert {"marker", "end_of_stream", "implied"} <= set(causes) and all(cause.isidentifier() for cause in causes)
-    cut: Scanner[str] = Scanner("qwen3", calls=True)
-    ends = cut.split('<tool_call>\n{"name": "f", "arguments": {').calls + cut.finish_split().calls
-    assert [call.end.cause for call in ends if call.end] == ["end_of_stream"]
+    cut = libaside.Answer("qwen3")
+    parts = cut.feed('<tool_call>\n{"name": "f", "arguments": {') + cut.finish()
+    assert [part.cause for part in parts if part.kind == "call_end"] == ["end_of_stream"]
 
 
 def test_a_second_thread_is_refused_and_nothing_is_lost() -> None:
@@ -433,11 +395,3 @@ def test_a_dialect_is_pickled() -> None:
         assert (copy.name, copy.start, copy.max_hold) == (dialect.name, dialect.start, dialect.max_hold)
     with pytest.raises(TypeError, match="pickle the one that it was made with"):
         pickle.dumps(Scanner("qwen3").dialect)
-
-
-def test_a_call_is_shown_as_python_writes_it() -> None:
-    scanner = Scanner("qwen3", calls=True)
-    text = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
-    calls = [*scanner.split(text).calls, *scanner.finish_split().calls]
-    assert repr(calls[0]) == "CallDelta(index=0, id='call_0', name='f', arguments='{}')"
-    assert repr(calls[-1]) == "CallDelta(index=0, id=None, name=None, arguments='')"

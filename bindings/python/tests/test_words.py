@@ -11,7 +11,7 @@ from typing import Any
 
 import libaside
 import pytest
-from libaside import AsideError, Rewriter, Scanner
+from libaside import Answer, AsideError, Rewriter, Scanner
 
 TYPES = (files("libaside") / "types.py").read_text()
 
@@ -25,6 +25,10 @@ def words(alias: str) -> list[str]:
 
 def scanner(**options: Any) -> object:
     return Scanner("qwen3", **options)
+
+
+def answer(**options: Any) -> object:
+    return Answer("qwen3", **options)
 
 
 def rewriter(**options: Any) -> object:
@@ -66,9 +70,13 @@ TAKERS: list[tuple[Callable[..., object], str, str]] = [
     (rewrite_history, "turns", "HistoryTurns"),
     (rewrite_history, "missing", "HistoryMissing"),
     (rewrite_history, "made", "HistoryMade"),
-    (scanner, "not_whole", "NotWhole"),
-    (scanner, "unknown_tool", "UnknownTool"),
-    (scanner, "implied_end", "ImpliedEnd"),
+    (answer, "stray_close", "StrayClose"),
+    (answer, "thinking", "Thinking"),
+    (answer, "budget_unit", "BudgetUnit"),
+    (answer, "budget_scope", "BudgetScope"),
+    (answer, "not_whole", "NotWhole"),
+    (answer, "unknown_tool", "UnknownTool"),
+    (answer, "implied_end", "ImpliedEnd"),
     (rewriter, "not_whole", "NotWhole"),
     (rewriter, "unknown_tool", "UnknownTool"),
     (rewriter, "implied_end", "ImpliedEnd"),
@@ -91,7 +99,7 @@ def test_words_are_those_of_the_stub(make: Callable[..., object], argument: str,
     assert str(error.value) == advice
 
 
-@pytest.mark.parametrize("make", [scanner, rewriter])
+@pytest.mark.parametrize("make", [scanner, answer, rewriter])
 @pytest.mark.parametrize("argument", ["calls_in_thinking", "stray_close"])
 @pytest.mark.parametrize("value", [True, False, None])
 def test_a_word_is_no_bool(make: Callable[..., object], argument: str, value: object) -> None:
@@ -107,7 +115,7 @@ def test_literals_in_the_package_are_those_of_the_stub() -> None:
         (arrow._Start, "Start"),  # pyright: ignore[reportPrivateUsage]
         (_engine.Start, "Start"),
     ]:
-        # Only a rewriter reads calls without markers.
+        # Only answers and rewriters read calls without markers.
         assert list(typing.get_args(literal)) == [word for word in words(alias) if word != "calls"]
 
 
@@ -125,3 +133,5 @@ def test_causes_kinds_and_channels_are_those_of_the_stub() -> None:
     assert {event.kind for event in events} <= set(words("Kind"))
     assert {event.channel for event in events} <= set(words("Channel"))
     assert {event.cause for event in events if event.cause} == {"marker", "end_of_stream"} <= set(words("Cause"))
+    parts = Answer("qwen3").feed(text)
+    assert {part.kind for part in parts} == {"thinking", "content", "call", "arguments", "call_end"} < set(words("PartKind"))

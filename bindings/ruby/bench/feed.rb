@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Measures one feed of a token, compared with an FFI call with the same arguments into a function that does nothing, and with a
-# plain Ruby filter. All of them include the loop's own work on the text. It prints a line for each figure:
+# plain Ruby filter. All times include the loop over the text. It prints a line for each figure:
 #
 #     ruby -I lib bench/feed.rb EMPTY FILE       EMPTY is the library of benches/c/empty.c, FILE a short workload
 #
@@ -27,9 +27,9 @@ class Calling
   end
 end
 
-# Splits text that begins with <think>…</think>, written by hand, with the duties of the class that InlineThinkFilter replaces:
-# it searches for a tag in the kept text, always keeps the last characters because a tag may begin in them, and counts code
-# fences in the content.
+# Splits text that begins with <think>…</think>, written by hand, which does the same work as the class that InlineThinkFilter
+# replaces: it searches for a tag in the kept text, always keeps the last characters because a tag may begin in them, and counts
+# code fences in the content.
 class PlainFilter
   OPEN = /<think>/i
   CLOSE = %r{</think>}i
@@ -88,7 +88,7 @@ ROUNDS = 200
 FED = chunks(ARGV.fetch(1)).freeze
 LARGE = FED.each_slice(16).map { |slice| slice.join.freeze }.freeze
 
-# Each run returns the number of bytes of text that it got. Its chunks are made before.
+# Each run returns the number of bytes of text that it received. Its chunks are made beforehand.
 empty = lambda do |_|
   bytes = 0
   FED.each do |chunk|
@@ -131,7 +131,7 @@ filtered = lambda do |filter|
   FED.each { |chunk| filter.feed(chunk) { |_, text| bytes += text.bytesize } }
   bytes
 end
-# A host that has several deltas at hand joins them.
+# A host that already has several deltas joins them.
 joined = lambda do |filter|
   bytes = 0
   FED.each_slice(16) { |chunks| filter.feed(chunks.join) { |_, text| bytes += text.bytesize } }

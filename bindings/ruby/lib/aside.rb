@@ -11,8 +11,8 @@ require_relative "aside/dialect"
 require_relative "aside/event"
 require_relative "aside/thought"
 require_relative "aside/scanner"
-require_relative "aside/call_delta"
-require_relative "aside/call_writer"
+require_relative "aside/part"
+require_relative "aside/answer"
 require_relative "aside/rewriter"
 require_relative "aside/inline_think_filter"
 require_relative "aside/host"
@@ -24,11 +24,11 @@ require_relative "aside/compressor"
 # Splits the output of a language model into thinking, content, narration and tool calls, while it arrives in chunks of any
 # size, and shortens the output of its tools. Binds the native library libaside.
 #
-# See Aside::Scanner for streams, Aside::CallWriter for tool calls as JSON, Aside::Rewriter for event streams, Aside.strip for
-# whole texts, and Aside::Compressor for tool results.
+# See Aside::Answer for a model's text with its tool calls, Aside::Scanner for events with every byte, Aside::Rewriter for event
+# streams, Aside.strip for whole texts, and Aside::Compressor for tool results.
 #
-# Errors of the library are Aside::Error. Any number of threads may call the functions of this module at once. Anything that is
-# called unstable may change in any version.
+# The library's errors are subclasses of Aside::Error. Any number of threads may call the functions of this module at once. Anything
+# marked as unstable may change in any version.
 module Aside
   # Returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends.
   #
@@ -58,7 +58,7 @@ module Aside
     texts
   end
 
-  # Adds the text of an event to the text of its channel. A +:reclassify+ event moves all text of the other channel to this
+  # Adds the text of an event to the text of its channel. A +:reclassify+ event moves all text between content and thinking to its
   # channel.
   private_class_method def self.add_to(texts, event) # :nodoc:
     case event.kind
@@ -80,8 +80,8 @@ module Aside
   # +markers+:: the treatment of a part that contains a marker: +:refuse+ raises JoinError; +:escape+ breaks
   #             it as Aside.escape does, and the text splits back into the escaped parts
   # +calls+:: tool calls that follow the content: Hashes with +name+, +arguments+ (a JSON object, as a String) and
-  #           perhaps +id+. A Scanner with <tt>calls: true</tt> reads them back as they are. They are never escaped: if one cannot
-  #           be written, JoinError says which, and which part of it
+  #           perhaps +id+. A Scanner with <tt>calls: true</tt> reads the same calls back. They are never escaped: if a call cannot
+  #           be written, JoinError names the call and the faulty part
   #
   #   Aside.join("", "Adding.", dialect, calls: [{ name: "add", arguments: '{"a": 2}' }])
   #
@@ -104,14 +104,14 @@ module Aside
     [Native.name(name), Native.utf8(arguments), (Native.utf8(id) if id)].flat_map { |text| [text, text ? text.bytesize : 0] }
   end
 
-  # Returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt. It inserts U+200B
-  # (zero width space) after the first character of each marker, those that begin a turn included. The text looks the same,
-  # and escaping it again does not change it.
+  # Returns a text in which the dialect's markers are broken, so that a user's text can go into a prompt. It inserts U+200B (zero
+  # width space) after the first character of each marker, including markers that begin a turn. The text looks the same, and
+  # escaping it again does not change it.
   #
   #   Aside.escape("What does <think> do?", "qwen3")  # => "What does <\u200Bthink> do?"
   #
-  # Escape a text as a whole: a marker whose halves are in two texts is found in neither. Special tokens that the dialect
-  # does not name are left in; the host must remove them.
+  # Escape a text as a whole: a marker that is split over two texts is not found. The host must remove special tokens that the
+  # dialect does not name.
   #
   # The result is a new String in UTF-8, valid if +text+ was. Raises JoinError if the dialect has a marker that cannot be
   # broken.
@@ -125,20 +125,20 @@ module Aside
   # The report of rewrite_history, frozen. Unstable:
   #
   # +changed+:: messages or items that were changed or removed
-  # +refused+:: those whose thinking cannot be written into their text
-  # +unread+:: those whose thinking is signed, encrypted or in a form that is not known
-  # +outcome+:: +:read+, or why the body was returned unchanged: +:too_long+, +:not_utf8+, +:not_request+, +:repeated+ (a member is
-  #             there twice) or +:stored+ (the server has the history)
+  # +refused+:: messages or items whose thinking cannot be written into their text
+  # +unread+:: messages or items whose thinking is signed, encrypted or in an unknown form
+  # +outcome+:: +:read+, or why the body was returned unchanged: +:too_long+, +:not_utf8+, +:not_request+, +:repeated+ (a member
+  #             appears twice) or +:stored+ (the server has the history)
   # +thinking_off+:: whether thinking was turned off in the request, see +made+
   HistoryReport = Struct.new(:changed, :refused, :unread, :outcome, :thinking_off)
 
-  # Returns the body of a request with the thinking of earlier turns where the server reads it, and a HistoryReport. All that the
-  # options do not name stays unchanged, byte for byte. The sender of the result must set Content-Length again, and any digest or
-  # signature of the body.
+  # Returns the body of a request with the thinking of earlier turns where the server reads it, and a HistoryReport. Everything that
+  # the options do not name stays unchanged, byte for byte. The sender of the result must set Content-Length again, and any digest
+  # or signature of the body.
   #
   #   Aside.rewrite_history('{"messages":[]}', format: :chat, name: :reasoning)[1].outcome.inspect  # => ":read"
   #
-  # +format+:: of the request: +:chat+, +:responses+ or +:messages+
+  # +format+:: the format of the request: +:chat+, +:responses+ or +:messages+
   # +name+:: the place for the thinking of an earlier turn: +:as_is+; in chat, +:reasoning_content+, +:reasoning+, +:thinking+,
   #          +:reasoning_details+ or +:parts+; in Responses, +:reasoning_text+ or +:summary+; in all formats +:text+, with the
   #          markers of +dialect+
@@ -146,8 +146,8 @@ module Aside
   # +turns+:: the turns whose thinking stays: +:all+, +:since_user+ (since the last message of the user) or +:none+
   # +missing+:: the treatment of an assistant message without thinking: +:leave+, +:empty+ (it gets an empty string, or block) or
   #             +:remove+
-  # +made+:: the treatment of blocks and items that the server did not make: +:keep+ or +:remove+
-  # +max_body+:: the most bytes of a body that is read; 0: 32 MiB
+  # +made+:: the treatment of blocks and items that a rewriter made and the server did not: +:keep+ or +:remove+
+  # +max_body+:: the length of the longest body that is read, in bytes; 0: 32 MiB
   #
   # Aside.history_server returns these options for a server. Any thread may call this. Unstable.
   def self.rewrite_history(body, format:, name: :as_is, dialect: nil, turns: :all, missing: :leave, made: :keep, max_body: 0)
@@ -168,7 +168,7 @@ module Aside
   HISTORY_FORMATS = Native::FORMATS.slice(:chat, :responses, :messages).freeze
   private_constant :HISTORY_FORMATS
 
-  # Returns the format of the requests to a path, with or without a query, for rewrite_history; nil: their history is not
+  # Returns the format of the requests to a path, with or without a query, for rewrite_history; nil if their history is not
   # rewritten. Unstable.
   #
   #   Aside.history_format("/v1/messages").inspect  # => ":messages"
@@ -178,7 +178,7 @@ module Aside
     HISTORY_FORMATS.key(out.unpack1("L")) if Error.check(Native.aside_history_format(path, path.bytesize, out)) == Native::OK
   end
 
-  # Returns the options for a built-in server and requests of a format, as keywords for rewrite_history; nil: they need no change.
+  # Returns the options for a built-in server and requests of a format, as keywords for rewrite_history; nil if they need no change.
   # Raises UnknownDialectError, which lists the known servers. Unstable.
   #
   #   Aside.history_server("vllm", :chat)[:name].inspect  # => ":reasoning"
@@ -217,76 +217,5 @@ module Aside
               missing: Native::HISTORY_MISSING.key(missing), made: Native::HISTORY_MADE.key(made) }
     words[:dialect] = Dialect.built_in(dialect) unless dialect.zero?
     { format: format, **words, max_body: max_body }
-  end
-
-  # Returns whether a text is in a machine format (JSON, CSV, XML and the like). A Compressor does not change such texts.
-  # Unstable.
-  #
-  #   Aside.protected?('{"a": 1}')  # => true
-  def self.protected?(text)
-    text = Native.utf8(text)
-    Error.check(Native.aside_is_protected(text, text.bytesize)) == 1
-  end
-
-  # A command of a command line, as Aside.commands returns it. Unstable:
-  #
-  # +name+:: its name without folder and version
-  # +subcommand+:: the first argument that is neither an option nor an option's value, or nil
-  # +words+:: all words after the program
-  # +prints+:: whether its output reaches the terminal
-  # +piped+:: whether its output goes through +head+, +grep+ and the like, so that it may be incomplete
-  Command = Struct.new(:name, :subcommand, :words, :prints, :piped)
-
-  # Parses a command line as a shell would, and returns an Array of Command, in order; of a shell with <tt>-c</tt>, the
-  # commands that it runs. It runs nothing. The Array is empty for a line that is not parsed: one with +case+, or with shells
-  # nested more than eight deep.
-  #
-  #   Aside.commands("cd app && sudo git -C lib diff | head")[1].subcommand  # => "diff"
-  #
-  # Raises OptionError if the line is not UTF-8. Unstable.
-  def self.commands(line)
-    line = Native.utf8(line)
-    parsed = Error.check_address(Native.aside_command_line_parse(line, line.bytesize))
-    begin
-      commands = []
-      while (fields = command(parsed, commands.size))
-        commands << fields
-      end
-      commands.map do |name, name_len, sub, sub_len, words, word_count, *flags|
-        words = Native.array(words, word_count, Native::BYTES_UNPACK, Native::BYTES_SIZE).map { |at, len| Native.text(at, len) }
-        subcommand = Native.text(sub, sub_len) unless sub_len.zero?
-        Command.new(Native.text(name, name_len), subcommand, words, *flags.map { |flag| flag == 1 })
-      end
-    ensure
-      Native.aside_command_line_free(parsed)
-    end
-  end
-
-  # Returns the fields of a command, or nil after the last command.
-  private_class_method def self.command(parsed, index) # :nodoc:
-    Native.filled(Native::COMMAND_SIZE, Native::COMMAND_UNPACK) do |out|
-      Error.check(Native.aside_command_line_command(parsed, index, out)) == Native::OK
-    end
-  end
-
-  # Returns the line that a compressed text begins with, without its line end. It names the filters, and the lengths +before+
-  # and +after+ in UTF-16 code units. Raises OptionError for an id that is not UTF-8. Unstable.
-  #
-  #   Aside.format_banner(["repeats"], before: 4000, after: 1200)[0, 48]  # => "[Output compressed by repeats (4000 → 1200 chars"
-  def self.format_banner(filter_ids, before:, after:)
-    ids, count = Native.names(filter_ids)
-    before = Native.count("before", before)
-    after = Native.count("after", after)
-    Native.made { |len| Native.aside_format_banner(ids || "", count, before, after, len) }
-  end
-
-  # Reads the text of a filter file (TOML) and runs the file's own tests, of which there must be one of each kind. Returns
-  # nil. Raises FilterError, which names the line and the key. Unstable.
-  #
-  #   Aside.check_filter(File.read("filters/mine.toml"))
-  def self.check_filter(toml)
-    toml = Native.utf8(toml)
-    Error.check(Native.aside_filter_check(toml, toml.bytesize))
-    nil
   end
 end

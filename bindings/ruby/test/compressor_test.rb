@@ -206,20 +206,12 @@ class CompressorTest < Minitest::Test
       assert_match(/\A\[Output compressed by mine .*\]\n\[… 200 lines, [\d,]+ bytes left out\]\nwell\n\z/, result.text)
     end
     assert_same PLAIN, compressor.compress(PLAIN, tool_id: "bash", input: { command: "other" }).text
-    assert_nil Aside.check_filter(TOML)
-    wrong = TOML.sub("drop", "drap")
-    [-> { Aside.check_filter(wrong) }, -> { Aside::Compressor.new(filters: [wrong]) }].each do |program|
-      error = assert_raises(Aside::FilterError, &program)
-      assert_match(/line \d+.*drap/m, error.message)
-    end
-    assert_raises(Aside::FilterError) { Aside.check_filter(TOML.sub("74", "75")) }
+    error = assert_raises(Aside::FilterError) { Aside::Compressor.new(filters: [TOML.sub("drop", "drap")]) }
+    assert_match(/line \d+.*drap/m, error.message)
   end
 
   def test_which_filters
     assert_same LOG, Aside::Compressor.new(built_in: false).compress(LOG, tool_id: "bash").text
-    assert_same LOG, Aside::Compressor.new(without: %i[repeats repeats-above]).compress(LOG, tool_id: "bash").text
-    error = assert_raises(Aside::OptionError) { Aside::Compressor.new(without: ["none"]) }
-    assert_includes error.message, "`none`"
     json = JSON.pretty_generate((1..300).to_a)
     assert_same json, Aside::Compressor.new.compress(json, tool_id: "bash").text
     short = Aside::Compressor.new(minify_json: true).compress(json, tool_id: "bash").text.split("\n", 2).last
@@ -306,7 +298,7 @@ class CompressorTest < Minitest::Test
       Aside::Compressor.new(filters: [Filter.new { Thread.exit }]).compress(PLAIN, tool_id: "bash").report.failed.first.error
     end
     assert_kind_of ThreadError, thread.value
-    # A failure that the library itself finds has no exception.
+    # A failure that the library itself detects has no exception.
     blank = Aside::Compressor.new(filters: [Filter.new { " " }]).compress(PLAIN, tool_id: "bash")
     assert_same PLAIN, blank.text
     assert(blank.report.failed.all? { |failed| failed.error.nil? })
@@ -503,16 +495,6 @@ class CompressorTest < Minitest::Test
     assert_raises(FrozenError) { stream.feed("more") }
   end
 
-  def test_command_lines_are_taken_apart
-    cd, git, head = Aside.commands("cd app && sudo git -C 'a b' diff | head")
-    assert_equal ["git", "diff", ["-C", "a b", "diff"], true, true], git.to_a
-    assert_equal ["cd", ["app"], false, false], [cd.name, cd.words, cd.prints, cd.piped]
-    assert_equal ["head", nil, [], false, false], head.to_a
-    assert_empty Aside.commands("")
-    assert_empty Aside.commands("case x in a) ls;; esac")
-    assert_raises(Aside::OptionError) { Aside.commands("\xff") }
-  end
-
   def test_a_stream_without_its_compressor_and_with_filters_that_fail
     stream = nil
     filter = Filter.new { stream.feed("a") }
@@ -521,16 +503,6 @@ class CompressorTest < Minitest::Test
     compressor.close
     assert_equal PLAIN, stream.feed(PLAIN) + stream.finish
     assert_kind_of Aside::BusyError, stream.report.failed.first.error
-  end
-
-  def test_protected_texts_and_banners
-    assert Aside.protected?('{"a": 1}')
-    refute Aside.protected?("[INFO]\nwell")
-    assert_raises(TypeError) { Aside.protected?(nil) }
-    banner = Aside.format_banner(%w[a b], before: 4000, after: 12)
-    assert_equal [true, Encoding::UTF_8], [banner.start_with?("[Output compressed by a, b (4000 → 12 chars). "), banner.encoding]
-    assert_raises(Aside::OptionError) { Aside.format_banner(["\xFF"], before: 1, after: 1) }
-    assert_equal [1024, 1024], [Aside.min_compressible, Aside.min_budget]
   end
 
   def test_threads

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Helpers that the tests share. They run against the gem as installed: scripts/test-ruby.
+# Helpers that the tests share. They use the installed gem: scripts/test-ruby installs it.
 
 require "aside"
 require "json"
@@ -23,7 +23,7 @@ module Support
     events.select { |event| event.kind == :text && event.channel == channel }.map(&:bytes).join
   end
 
-  # Returns the events in comparable form: pieces that chunks have cut are joined.
+  # Returns the events in comparable form: pieces that were cut only by chunks are joined.
   def self.merged(events)
     events.each_with_object([]) do |event, merged|
       said = [event.kind, event.channel, event.cause, event.rule, event.tag, event.offset, event.bytes, event.name,

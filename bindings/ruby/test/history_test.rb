@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Requests whose history is rewritten.
+# Tests the rewriting of a request's history.
 
 require_relative "helper"
 

@@ -182,7 +182,7 @@ class HostTest < Minitest::Test
     events = scanner.feed_tokens(tokens).to_a + scanner.finish.to_a
     assert_equal [["a b<think>", 3, 0], ["<think>", 1, 3], ["cd</", 2, 4], ["</think>", 1, 6]],
                  (events.map { |event| [event.text, event.tokens, event.first_token] })
-    # One at a time, in a copy too, and more events than one call has.
+    # Takes thoughts one at a time, in a copy too, and feeds more events than one call returns.
     tokens *= 100
     single = tokens.flat_map do |token|
       scanner = scanner.dup
@@ -192,7 +192,7 @@ class HostTest < Minitest::Test
       assert_equal 700, follow(all)
       assert_operator all.size, :>, 200
     end
-    # Bytes without tokens, by each way to feed, have none, and are counted nowhere.
+    # Bytes without tokens, fed in each possible way, have no tokens, and no channel counts any.
     events = scanner.feed_tokens([["a", false], ["<think>", true]]).to_a + scanner.feed("b").to_a
     scanner.feed_text("c")
     scanner.feed_deltas("d") {}
@@ -201,7 +201,7 @@ class HostTest < Minitest::Test
     assert_equal([["b", 0, 2], ["<e", 1, 2], ["f", 0, 3]],
                  events.values_at(2, 3, -1).map { |event| [event.text, event.tokens, event.first_token] })
     assert_includes events[3].inspect, " tokens=1 first_token=2"
-    # The next stream has none.
+    # The next stream has no prompt.
     [-> { scanner.finish {} }, -> { scanner.reset }].each do |ending|
       scanner.feed_tokens([["a", false]]) {}
       ending.call
@@ -246,7 +246,7 @@ class HostTest < Minitest::Test
 
   private
 
-  # Returns the number of tokens that events have, each of which begins where the one before it ends.
+  # Returns the number of tokens of the events; each event's tokens must begin where those of the event before end.
   def follow(events)
     events.inject(0) do |before, event|
       assert_equal before, event.first_token, event.inspect

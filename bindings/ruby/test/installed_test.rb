@@ -78,6 +78,7 @@ class InstalledTest < Minitest::Test
     assert_equal "thinking: hm\ncontent: Yes.\n", Support.ruby(shown.first).first
     shown = File.read(File.join(gem_folder, "README.md")).scan(/^```ruby\n(.*?)^```/m).flatten
     assert_equal "It is 42.\n", Support.ruby(shown.first).first
+    assert_equal "Let me look.\nCall get_time\n{\"city\": \"Oslo\"}\n", Support.ruby("require 'aside'\n#{shown[1]}").first
     printed = File.read(File.join(gem_folder, "README.md"))[/^```text\n(.*?)^```/m, 1]
     assert_equal printed, Support.ruby(shown.find { |program| program.include?("Compressor") }).first
   end
@@ -136,7 +137,7 @@ class InstalledTest < Minitest::Test
   def test_the_comments_run_as_written
     { "compressor.rb" => "warning: the same again\n[… 199 lines as above]\nmake: *** [all] Error 1\n",
       "tool_stream.rb" => /\Acompiling file 1\n.*\[… [\d,]+ lines, [\d,]+ bytes left out\]\n.*compiling file 10000\n\z/m,
-      "call_writer.rb" => 'add {"a": 40}', "call_delta.rb" => 'add({"a": 40})',
+      "answer.rb" => 'Let me add.add {"a": 40}', "part.rb" => 'add({"a": 40})',
       "scanner.rb" => "It is 42.", "thought.rb" => "Twice 21.0.9", "inline_think_filter.rb" => "It is 42.",
       "rewriter.rb" => "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"Twice 21.\"}}]}\n\n" }.each do |file, wanted|
       comment = File.read(File.join(gem_folder, "lib/aside", file))[/\A.*?^  class /m]

@@ -30,7 +30,7 @@ class LifetimeTest < Minitest::Test
       resident = Array.new(30) do
         200.times { first.dup.feed("b") {} }
         200.times { Aside::Rewriter.new("think").feed("data: #{"a" * 20_000}") }
-        200.times { Aside::CallWriter.new("think", tools: tools) }
+        200.times { Aside::Answer.new("think", tools: tools).feed("a") }
         GC.start
         File.read("/proc/self/statm").split[1].to_i * 4096
       end
@@ -76,6 +76,9 @@ class LifetimeTest < Minitest::Test
             rewriter = Aside::Rewriter.new(QWEN)
             rewriter.feed("data: 1\n\n")
             rewriter.close
+            answer = Aside::Answer.new(QWEN, thinking: :drop, tools: "[]")
+            answer.feed("<think>x</think>z") { |part| deltas << [part.kind, part.text] }
+            answer.close
             filter = Aside::InlineThinkFilter.new
             filter.feed("<think>x</think>y") { |*pair| deltas << pair }
             filter.close
@@ -92,7 +95,7 @@ class LifetimeTest < Minitest::Test
       end
       ractors.each_with_index do |ractor, n|
         results, error, size, events = ractor.take
-        p results unless results.size == 1 && results[0][1] == "a日" && results[0][2] == "c" && results[0][0] == { thinking: "a日x", content: "b#{n}y" }
+        p results unless results.size == 1 && results[0][1] == "a日" && results[0][2] == "c" && results[0][0] == { thinking: "a日x", content: "b#{n}zy" }
         p error unless error.include?("`none-#{n}`")
         p size unless size == Aside::Dialect.names.size
         p events unless events[0].kind == :open
@@ -108,7 +111,8 @@ class LifetimeTest < Minitest::Test
       require "aside"
       scanner = Aside::Scanner.new("think")
       rewriter = Aside::Rewriter.new("think")
-      [scanner, rewriter].product([0, 1]) do |one, n|
+      answer = Aside::Answer.new("think")
+      [scanner, rewriter, answer].product([0, 1]) do |one, n|
         ractor = Ractor.new { Ractor.receive }
         begin
           n.zero? ? ractor.send(one) : ractor.send(one, move: true)
@@ -118,9 +122,9 @@ class LifetimeTest < Minitest::Test
         end
         10.times { GC.start }
       end
-      puts scanner.feed("still here").first.text, rewriter.feed("data: 1\\n\\n")
+      puts scanner.feed("still here").first.text, rewriter.feed("data: 1\\n\\n"), answer.feed("here too").first.text
     RUBY
-    assert_equal "TypeError\nRactor::Error\nTypeError\nRactor::Error\nstill here\ndata: 1\n\n", output
+    assert_equal "#{"TypeError\nRactor::Error\n" * 3}still here\ndata: 1\n\nhere too\n", output
     assert_predicate status, :success?
   end
 
@@ -175,7 +179,7 @@ class LifetimeTest < Minitest::Test
       scanner = Aside::Scanner.new("think")
       closed = offsets = fed = 0
       trap(:USR1) do
-        second = Aside::Scanner.new("think") # made first, so that it does not get the memory of the other
+        second = Aside::Scanner.new("think") # made first, so that it does not reuse the memory of the other object
         offsets += scanner.offset
         scanner.close
         scanner = second
@@ -288,6 +292,7 @@ class LifetimeTest < Minitest::Test
     assert_operator closed_everywhere { |dialect| assert_equal text, Aside.join("a", "b", dialect) }, :>, 5
     assert_operator closed_everywhere { |dialect| assert_equal "<\u200Bhm>", Aside.escape("<hm>", dialect) }, :>, 5
     assert_operator closed_everywhere { |dialect| assert_equal "<hm>", Aside::Scanner.new(dialect).feed(text).first.text }, :>, 5
+    assert_operator closed_everywhere { |dialect| assert_equal "b", Aside::Answer.new(dialect, thinking: :drop).feed(text).last.text }, :>, 5
     assert_operator closed_everywhere { |dialect| assert_equal "data: 1\n\n", Aside::Rewriter.new(dialect).feed("data: 1\n\n") }, :>, 5
     assert_operator closed_everywhere { |dialect| assert_nil dialect.close }, :>, 2
   end
@@ -310,7 +315,7 @@ class LifetimeTest < Minitest::Test
     end
   end
 
-  # After a fork, the thread that was inside does not exist in the child, so it never leaves.
+  # After a fork, the thread that was inside does not exist in the child, so it never releases the object.
   def test_after_a_fork_nobody_is_inside
     scanner = Aside::Scanner.new("think")
     compressor = Aside::Compressor.new
@@ -336,7 +341,7 @@ class LifetimeTest < Minitest::Test
 
   def test_what_is_not_dumped
     dialects = [Aside::Dialect.find("think"), Aside::Dialect.load(%(name = "mine"\n[[span]]\nchannel = "thinking"\nopen = ["<hm>"]\nclose = ["</hm>"]\n))]
-    [*dialects, Aside::Scanner.new("think"), Aside::CallWriter.new("think"), Aside::Rewriter.new("think")].each do |one|
+    [*dialects, Aside::Scanner.new("think"), Aside::Answer.new("think"), Aside::Rewriter.new("think")].each do |one|
       assert_raises(TypeError) { Marshal.dump(one) }
       assert_raises(TypeError) { YAML.dump(one) }
     end
@@ -389,15 +394,28 @@ class LifetimeTest < Minitest::Test
       assert_operator raised_everywhere(scanner) { |made| made.feed(chunk) {} }, :>, 5
     end
     assert_operator raised_everywhere(scanner, &:take_thought), :>, 5
-    writer = -> { Aside::CallWriter.new("think") }
-    framing = Aside::Scanner.new("harmony").feed("<|start|>assistant to=functions.f<|channel|>commentary<|message|>").first
-    assert_operator raised_everywhere(writer) { |made| made.feed(framing) }, :>, 5
+    answer = -> { Aside::Answer.new("think") }
+    assert_operator raised_everywhere(answer) { |made| made.feed("a<think>b") {} }, :>, 5
     rewriter = -> { Aside::Rewriter.new("think") }
     assert_operator raised_everywhere(rewriter) { |made| made.feed("data: 1\n\n") }, :>, 5
     compressor = -> { Aside::Compressor.new }
     assert_operator raised_everywhere(compressor) { |made| made.compress("a\n", tool_id: "bash") }, :>, 5
     stream = -> { Aside::Compressor.new.stream(tool_id: "bash", memory: 4096) }
     assert_operator raised_everywhere(stream) { |made| made.feed("a\n") }, :>, 5
+  end
+
+  def test_two_threads_with_one_answer
+    answer = Aside::Answer.new("think")
+    texts = Array.new(2) do |n|
+      Thread.new do
+        Array.new(5_000) do
+          answer.feed(n.to_s).map(&:text).join
+        rescue Aside::BusyError
+          ""
+        end
+      end
+    end.flat_map(&:value)
+    assert_equal answer.counts(:content).bytes, texts.sum(&:size)
   end
 
   def test_two_threads_that_feed_one_scanner

@@ -13,7 +13,7 @@ class NativeTest < Minitest::Test
     "aside_status_text" => "each failure has a message of its own"
   }.freeze
 
-  # If two functions differ by callback and array, the gem uses the one with the array.
+  # If two functions differ only by callback and array, the gem uses the one with the array.
   def test_nothing_is_left_out
     symbols = File.readlines(File.join(CHECKOUT, "include/aside.symbols"), chomp: true)
     assert_operator symbols.size, :>, 60

@@ -97,8 +97,10 @@ class RewriterTest < Minitest::Test
     assert_equal '{"choices":[{"message":{"content":"Hi."}}]}', dropped
     text = '{"type":"message","content":[{"type":"text","text":"<think>a</think>b"}]}'
     assert_includes Aside::Rewriter.new("qwen3", label: true).feed(text), '"aside:1:'
-    assert_equal :drop, Aside::Rewriter.request_thinking("/v1/messages", "{}")
-    assert_equal :keep, Aside::Rewriter.request_thinking("/v1/messages", '{"thinking":{"type":"enabled"}}')
+    assert_equal [nil, :drop, "[]"], Aside::Rewriter.read_request("/v1/messages", "{}").to_a
+    body = '{"thinking":{"type":"enabled"},"tools":[{"name":"f"}]}'
+    assert_equal [true, :keep, '[{"name":"f"}]'], Aside::Rewriter.read_request("/v1/messages", body).to_a
+    assert_equal false, Aside::Rewriter.read_request("/v1/chat/completions", '{"enable_thinking":false}').thinks
     assert_raises(ArgumentError) { Aside::Rewriter.new("qwen3", thinking: :hide) }
   end
 
@@ -141,7 +143,7 @@ class RewriterTest < Minitest::Test
 
     assert_equal told, message.call(Aside::Rewriter.new(CALLS, calls: true))
     assert_equal stays, message.call(Aside::Rewriter.new(CALLS, calls: true, tools: "[]"))
-    # A region of which no name comes soon enough stays in the text.
+    # A region whose tool name does not arrive soon enough stays in the text.
     chunk = "data: #{JSON.generate(id: "c1", choices: [{ index: 0, delta: { content: "<tool_call>#{text}</tool_call>" } }])}\n\n"
     assert_equal chunk, rewrite(Aside::Rewriter.new(CALLS, calls: true, max_held: 4), [chunk])
     never = message.call(Aside::Rewriter.new(CALLS, calls: true, calls_in_thinking: :never))
@@ -180,7 +182,7 @@ class RewriterTest < Minitest::Test
     ].each do |set|
       set.call
       assert_equal SPLIT, rewrite(rewriter, [inside])
-      assert_equal SPLIT, rewrite(rewriter, [EVENTS]) # back at its own start
+      assert_equal SPLIT, rewrite(rewriter, [EVENTS]) # its own start is restored
     end
     assert_equal :content, rewriter.start_from_prompt("")
     rewriter.feed("\n")

@@ -176,7 +176,7 @@ class ScannerTest < Minitest::Test
     assert_equal [[:thinking, "g"]], @scanner.feed_deltas("g").to_a
   end
 
-  # It has the result of the other feeds, or changes nothing.
+  # feed_text has the result of the other feeds, or changes nothing.
   def test_feed_text
     short = ["a", "b", "\xE6", "\x97\xA5", "é", "", "c <d", "e", "<thi", "nk>\n", "f", "g", "h\xFFi", "j".b, "k",
              Class.new(String).new("l"), "m", "</think>", "\n\nn", "o", "p"].select do |chunk|
@@ -194,7 +194,7 @@ class ScannerTest < Minitest::Test
     assert_empty ["", "j".b, "l"] & short
   end
 
-  # Pending events come first, and the other feeds raise what is wrong.
+  # Pending events are reported first, and the other feeds raise the error.
   def test_feed_text_where_it_may_not
     @scanner.feed("a<think>b") { |event| break if event.kind == :text }
     assert_nil @scanner.feed_text("c")
@@ -285,7 +285,7 @@ class ScannerTest < Minitest::Test
     assert_equal chunk.b, events.map(&:bytes).join
     assert(events.all? { |event| event.text.valid_encoding? })
     assert_equal "a\u{FFFD}\u{FFFD}", events.first.text
-    # The replacement does not depend on the cuts either.
+    # Replacement characters do not depend on the cuts either.
     random = Random.new(7)
     300.times do
       bytes = Array.new(12) { [0x61, 0xE6, 0x97, 0xA5, 0xF0, 0x9F, 0xA7, 0xFF, 0xED, 0xA0, 0x80, 0xC3][random.rand(12)] }.pack("C*")
@@ -358,6 +358,31 @@ class ScannerTest < Minitest::Test
     assert_equal([6, 0], %i[thinking content].map { |channel| scanner.counts(channel).lost_thoughts })
     assert_equal 1024, 1.step.find { scanner.take_thought.nil? } - 1
     assert_equal 0, scanner.reset.counts(:thinking).lost_thoughts
+  end
+
+  def test_calls
+    tags, headers = %w[tags header].map { |name| Aside::Dialect.load(File.read(File.join(CHECKOUT, "tests/dialects/calls-#{name}.toml"))) }
+    stream = "<think>a<tool_call><function=f><parameter=k>v</parameter></function></tool_call>" \
+             "<tool_call>{\"id\":\"7\",\"name\":1}</tool_call>"
+    events = Support.scan(Aside::Scanner.new(tags, calls: true), stream.chars)
+    assert_equal stream, events.map(&:bytes).join
+    calls = events.select { |event| event.kind.start_with?("call") }
+    said = calls.map { |event| [event.kind, event.text, event.call, event.tag, event.name, event.cause] }
+    assert_equal [[:call, "<function=", 0, 1, nil, nil], [:call_name, "f", nil, nil, "f", nil], [:call_key, "k", nil, nil, nil, nil],
+                  [:call_value, "v", nil, nil, nil, nil], [:call_value_end, "</parameter>", nil, nil, nil, nil],
+                  [:call_end, "</function>", 0, nil, nil, :marker], [:call, "{", 1, 0, nil, nil],
+                  [:call_id, "7", nil, nil, nil, nil], [:call_end, "", 1, nil, nil, :malformed]], said
+    assert_equal [:tool], calls.map(&:channel).uniq
+    assert_equal [1, 1], calls.map(&:rule).compact
+
+    [{}, { calls: true, calls_in_thinking: :never }].each do |options|
+      events = Support.scan(Aside::Scanner.new(tags, **options), [stream])
+      assert_empty events.select { |event| event.kind.start_with?("call") }
+    end
+    assert_raises(ArgumentError) { Aside::Scanner.new(tags, calls_in_thinking: :sometimes) }
+    name = Support.scan(Aside::Scanner.new(headers, calls: true), [' to=functions.f<|message|>{"x": 1}<|call|>'])
+                  .find { |event| event.kind == :call_name }
+    assert_equal ["f", ""], [name.name, name.bytes]
   end
 
   def test_close

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Holds sig/aside.rbs to the code: the same classes, constants, methods and parameters on both sides, and the types that calls
-# really have. Anything with :nodoc: is not public. Needs the gem rbs, which most packages of Ruby contain.
+# actually return. Anything with :nodoc: is not public. Needs the gem rbs, which most packages of Ruby contain.
 
 require_relative "helper"
 
@@ -54,21 +54,13 @@ class SignaturesTest < Minitest::Test
     end
   end
 
-  # A program that calls nearly all there is, under the runtime checks of rbs.
+  # A program that calls nearly every method, under the runtime checks of rbs.
   PROGRAM = <<~'RUBY'
     require "aside"
     Aside.strip("<think>a</think>b", "inline-think")
     Aside.join("a", "b", :qwen3, start: :thinking, markers: :escape)
     Aside.join("a", "b", "qwen3", calls: [])
     Aside.escape("<think>", Aside::Dialect.find("qwen3"))
-    Aside.protected?("{}")
-    Aside.commands("git diff | head").each { |command| command.subcommand }
-    Aside.format_banner(["repeats"], before: 2000, after: 1000)
-    begin
-      Aside.check_filter("id = 1")
-    rescue Aside::FilterError => e
-      e.status
-    end
 
     Aside::Dialect.preload("qwen3", :think)
     Aside::Dialect.find_for_model("Qwen3-8B")
@@ -120,14 +112,19 @@ close = ["</t>"]
 [[span.call]]
 body = "object"
 ))
-    writer = Aside::CallWriter.new(calls, tools: %([{"name": "f"}]), id_prefix: "c", max_held: 1 << 16, max_tools: 99)
-    Aside::Scanner.new(calls, calls: true, calls_in_thinking: :never).feed(%(<t>{"name": "f"}</t>)) do |event|
+    call = %(<t>{"name": "f"}</t>)
+    Aside::Scanner.new(calls, calls: true, calls_in_thinking: :never).feed(call) do |event|
       [event.kind, event.call, event.name, event.cause]
-      delta = writer.feed(event) or next
-      [delta.call, delta.index, delta.id, delta.name, delta.arguments, delta.cause, delta.late_id, delta.first?, delta.last?,
-       delta.whole?]
     end
-    [writer.reset.close, writer.closed?]
+    answer = Aside::Answer.new(calls, tools: %([{"name": "f"}]), id_prefix: "c", max_held: 1 << 16, start: nil, may_take_back: true)
+    answer.use_tools("[]").use_tools(nil).start_from_prompt("")
+    answer.feed(call) do |part|
+      part.deconstruct_keys(nil)
+      [part.kind, part.text, part.bytes, part.index, part.id, part.name, part.cause, part.late_id, part.from, part.to, part.made?,
+       part.whole?, part.repaired?, part == part]
+    end
+    [answer.feed("a"), answer.feed_tokens([["b", false]]), answer.flush, answer.force_close, answer.finish(:ended), answer.finish,
+     answer.held, answer.counts(:content), answer.reset.close, answer.closed?]
 
     rewriter = Aside::Rewriter.new("qwen3", body: :events, field: :reasoning, calls: true, tools: "[]", max_held: 1,
                                             max_tools: 9)
@@ -191,13 +188,13 @@ body = "object"
     names.uniq.select { |name| documented?(mod.instance_method(name)) }.sort
   end
 
-  # Whether a method is the gem's own, and public.
+  # Whether a method is public and defined by the gem.
   def documented?(method)
     file, line = method.source_location
     file&.include?("/aside") && !File.readlines(file)[line - 1].include?(":nodoc:") || false
   end
 
-  # The overloads of each method that a definition has itself.
+  # The overloads of each method that a class itself defines.
   def signed(mod, definition)
     own = definition.methods.select { |_, method| method.defined_in == type_name(mod) }
     own.delete(:new)
@@ -212,9 +209,18 @@ body = "object"
       assert_equal (kinds[:opt] || []).size, type.optional_positionals.size, where
       assert_equal kinds.key?(:rest), !type.rest_positionals.nil?, where
       assert_equal (kinds[:keyreq] || []).sort, type.required_keywords.keys.sort, where
-      assert_equal (kinds[:key] || []).sort, type.optional_keywords.keys.sort, where
+      # Options of a struct are checked by its table.
+      keys = kinds.key?(:keyrest) ? options_of(method.owner) : kinds[:key] || []
+      assert_equal keys.sort, type.optional_keywords.keys.sort, where
     end
     names = types.first.type.required_positionals.map(&:name)
     assert_equal kinds[:req] || [], names, method.inspect
+  end
+
+  def options_of(mod)
+    native = Aside.const_get(:Native)
+    name = "#{mod.name.split("::").last.upcase}_OPTIONS"
+    own = native.const_get(name).reject { |_, kind| %i[struct zero].include?(kind) }.keys
+    own + (native.const_defined?("#{name}_ANSWER") ? native.const_get("#{name}_ANSWER") : [])
   end
 end

@@ -9,16 +9,51 @@ use aside::{
 };
 use serde::Deserialize;
 
-use super::dialect::What;
-
-/// The prefix of ids that the writer makes, so that they differ from those in an example.
+/// The prefix of the ids that the writer makes, so that these differ from the ids in an example.
 const ID_PREFIX: &str = "\0";
 
-/// A call in the form of examples, for the expected calls and the client's.
+/// The kind of an event with its numbers. These are cheaper to compare than the kind itself, whose texts are compared elsewhere.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct What(&'static str, [u64; 3]);
+
+impl What {
+    pub const TEXT: What = What("text", [0; 3]);
+
+    pub fn new(kind: &Kind<'_>) -> What {
+        let plain = |name| What(name, [0; 3]);
+        match *kind {
+            Kind::Open { rule, tag } => What("open", [rule.into(), tag.into(), 0]),
+            Kind::Attribute(ref attribute) => {
+                let at = |range: &std::ops::Range<usize>| (range.start as u64) << 32 | range.len() as u64;
+                What("attribute", [at(&attribute.raw_name), at(&attribute.raw_value), 0])
+            }
+            Kind::Text => What::TEXT,
+            Kind::Framing => plain("framing"),
+            Kind::Close(cause) => What("close", [cause as u64, 0, 0]),
+            Kind::Reclassify => plain("reclassify"),
+            Kind::Budget => plain("budget"),
+            Kind::Call { rule, table, index } => What("call", [rule.into(), table.into(), index]),
+            Kind::CallName(name) => What("name", [name.is_some().into(), 0, 0]),
+            Kind::CallId => plain("id"),
+            Kind::CallKey => plain("key"),
+            Kind::CallType => plain("type"),
+            Kind::CallValue => plain("value"),
+            Kind::CallValueEnd { is_repaired } => What("value end", [is_repaired.into(), 0, 0]),
+            Kind::CallEnd { index, cause, is_repaired } => What("call end", [index, cause as u64, is_repaired.into()]),
+            _ => plain("unknown"),
+        }
+    }
+
+    pub fn is_call_end(self) -> bool {
+        self.0 == "call end"
+    }
+}
+
+/// A call in the form of examples: an expected call, or one that the client gets.
 #[derive(Deserialize, Clone, PartialEq, Debug)]
 pub struct Call {
     pub name: String,
-    /// JSON text, perhaps incomplete.
+    /// JSON text, which may be incomplete.
     pub arguments: String,
     /// The id, if the model wrote one.
     pub id: Option<String>,
@@ -27,7 +62,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Writes the call for a reader: its name and its arguments as JSON, and its oddities.
+    /// Writes the call for a reader: its name, its arguments as JSON, and its cause and id if there are any.
     fn line(&self) -> String {
         let id = self.id.as_ref().map(|id| format!(", id {id:?}")).unwrap_or_default();
         let cause = self.cause.as_ref().map(|cause| format!(", not whole: {cause}")).unwrap_or_default();
@@ -45,7 +80,7 @@ impl Call {
     }
 }
 
-/// The result of one way to cut a text.
+/// The result for one way to cut a text.
 #[derive(PartialEq, Default)]
 pub struct Called {
     pub calls: Vec<Call>,

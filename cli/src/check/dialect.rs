@@ -1,30 +1,27 @@
 //! Runs the examples of a dialect file, whole and cut everywhere, as the project's tests do for built-in dialects.
 
-use std::{
-    fmt::{self, Write},
-    sync::Arc,
-};
+use std::fmt::{self, Write};
 
-use aside::{Channel, Dialect, Error, Event, Kind, Scanner, ScannerOptions, Start, call_writer::Tools};
+use aside::{Channel, Dialect, Error, Event, Kind, Scanner, ScannerOptions, Start, answer::Tools};
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    calls::{self, Call, Called},
+    calls::{self, Call, Called, What},
     kinds,
 };
 
 /// Texts up to this length are also cut in three. The number of ways grows with the square of the length.
 const SHORT: usize = 128;
 
-/// The approximate number of bytes that are fed in all for a file, whatever its examples. But each example is fed at least
+/// The approximate number of bytes that are fed in total for a file, whatever its examples. But each example is fed at least
 /// `LEAST` times.
 const WORK: usize = 16 << 20;
 const LEAST: usize = 16;
 
 const DEFECT: &str = "  Uncut it is right, so this is a defect of the library: please report it.\n";
 
-/// An example to begin with, shown for a file that has none.
+/// An example as a starting point, shown for a file that has no examples.
 const KINDS: &str = "  the ordinary answer: thinking, then content
   empty thinking
   a text without the opener (the prompt may have written it), and one without the closer
@@ -84,7 +81,7 @@ impl fmt::Debug for Thought {
     }
 }
 
-/// The outcome of one way to cut a text.
+/// The result for one way to cut a text.
 #[derive(PartialEq)]
 struct Outcome {
     /// The text of each channel.
@@ -94,43 +91,6 @@ struct Outcome {
     causes: Vec<&'static str>,
     /// The events of the text. Neighbouring text is joined.
     events: Vec<(What, Channel, u64, usize)>,
-}
-
-/// The kind of an event with its numbers. It is cheaper to compare than the kind itself, whose texts are compared elsewhere.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct What(&'static str, [u64; 3]);
-
-impl What {
-    pub const TEXT: What = What("text", [0; 3]);
-
-    pub fn new(kind: &Kind<'_>) -> What {
-        let plain = |name| What(name, [0; 3]);
-        match *kind {
-            Kind::Open { rule, tag } => What("open", [rule.into(), tag.into(), 0]),
-            Kind::Attribute(ref attribute) => {
-                let at = |range: &std::ops::Range<usize>| (range.start as u64) << 32 | range.len() as u64;
-                What("attribute", [at(&attribute.raw_name), at(&attribute.raw_value), 0])
-            }
-            Kind::Text => What::TEXT,
-            Kind::Framing => plain("framing"),
-            Kind::Close(cause) => What("close", [cause as u64, 0, 0]),
-            Kind::Reclassify => plain("reclassify"),
-            Kind::Budget => plain("budget"),
-            Kind::Call { rule, table, index } => What("call", [rule.into(), table.into(), index]),
-            Kind::CallName(name) => What("name", [name.is_some().into(), 0, 0]),
-            Kind::CallId => plain("id"),
-            Kind::CallKey => plain("key"),
-            Kind::CallType => plain("type"),
-            Kind::CallValue => plain("value"),
-            Kind::CallValueEnd { is_repaired } => What("value end", [is_repaired.into(), 0, 0]),
-            Kind::CallEnd { index, cause, is_repaired } => What("call end", [index, cause as u64, is_repaired.into()]),
-            _ => plain("unknown"),
-        }
-    }
-
-    pub fn is_call_end(self) -> bool {
-        self.0 == "call end"
-    }
 }
 
 /// Returns the report, and whether there are no faults. A file that is not a dialect is an error.
@@ -177,13 +137,13 @@ pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
     Ok((report, wrong == 0))
 }
 
-/// Returns the calls of an example, if they are the same for every cut and the example's, or the differences as lines.
+/// Returns the calls of an example if every cut has the expected calls, and otherwise the differences as lines.
 fn called(dialect: &Dialect, example: &Example, runs: usize) -> Result<Called, String> {
     let start: Option<Start> = example.start.as_ref().and_then(|start| start.parse().ok());
     let tools = match &example.tools {
         Some(tools) => {
             let json = serde_json::to_string(tools).map_err(|error| format!("  tools       {error}\n"))?;
-            Some(Arc::new(Tools::read(&json).map_err(|error| format!("  tools       {error}\n"))?))
+            Some(Tools::read(&json).map_err(|error| format!("  tools       {error}\n"))?)
         }
         None => None,
     };
@@ -278,7 +238,7 @@ fn differences(example: &Example, outcome: &Outcome) -> String {
     };
     let channels = [&example.content, &example.thinking, &example.narration, &example.tool];
     for (channel, wanted) in Channel::ALL.into_iter().zip(channels) {
-        // The input is valid UTF-8, so the outcome is valid too.
+        // The input is valid UTF-8, so the result is valid too.
         let got = String::from_utf8_lossy(&outcome.texts[channel as usize]);
         compare(channel.as_str(), format!("{wanted:?}"), format!("{got:?}"));
     }
@@ -365,7 +325,7 @@ impl Outcome {
 mod tests {
     use super::{LEAST, twos};
 
-    /// Checks that a text of any length is cut after each of its bytes, and at a limited cost.
+    /// Checks that a text of any length is cut after each of its bytes, at a limited cost.
     #[test]
     fn every_text_is_cut_after_each_byte() {
         for length in [0, 1, 2, LEAST, LEAST + 1, LEAST + 2, 1000] {

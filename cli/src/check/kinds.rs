@@ -38,10 +38,10 @@ struct Table {
     mark: Option<String>,
 }
 
-/// The markers of calls that a file has.
+/// The markers of calls in a file.
 pub struct Markers {
     openers: Vec<String>,
-    /// The closers that can be inside a value without ending it.
+    /// The closers that a value may contain without ending at them.
     closers: Vec<String>,
     has_thinking: bool,
     /// Whether a span of calls has a closer, so that text may follow the span.
@@ -78,7 +78,7 @@ impl Markers {
         has_tables.then_some(markers)
     }
 
-    /// Returns the kinds of calls that are in none of the examples.
+    /// Returns the kinds of calls that no example shows.
     pub fn missing(&self, examples: &[Called]) -> Vec<&'static str> {
         let any_call = |is: fn(&Call) -> bool| examples.iter().flat_map(|example| &example.calls).any(is);
         let has = |bytes: &[u8], marker: &String| bytes.windows(marker.len()).any(|window| window == marker.as_bytes());

@@ -1,4 +1,4 @@
-//! `aside check`: for those who write a dialect or a filter file. Runs the examples or tests of the file.
+//! `aside check`, for authors of dialect and filter files: runs the examples or tests of the file.
 
 mod calls;
 pub mod dialect;
@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// A chat template of the models that a dialect is for: what its turns have that the dialect does not take is listed
+    /// A chat template of the dialect's models: lists the text of its turns that the dialect does not recognise
     #[cfg(feature = "templates")]
     #[arg(long, value_name = "FILE")]
     template: Vec<PathBuf>,

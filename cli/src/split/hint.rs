@@ -9,9 +9,10 @@ const LONGEST: usize = 64;
 type Opener = (String, Vec<&'static str>);
 
 pub struct Hint {
-    /// Whether to look for calls of other dialects. In the dialect of a certain model there is no need.
+    /// Whether to look for calls of other dialects. With the dialect of a certain model, this is not needed.
     is_wanted: bool,
-    /// The openers, which are read once the text has something like an opener: reading all dialects takes half a second.
+    /// The openers, which are loaded when the text first has something like an opener, because loading all dialects takes half a
+    /// second.
     openers: Option<Vec<Opener>>,
     /// The last bytes of the text, which may be the beginning of an opener.
     tail: Vec<u8>,
@@ -64,7 +65,7 @@ fn openers() -> Vec<Opener> {
     openers
 }
 
-/// Returns whether a text begins like an opener that an answer does not have by chance, unlike ```` ```json ````.
+/// Returns whether a text begins like an opener that does not occur in an answer by chance, as ```` ```json ```` does.
 fn is_sign(text: &[u8]) -> bool {
     let parts = ["tool", "function", "|", "｜"].map(str::as_bytes);
     matches!(text, [b'<' | b'[' | b']', ..]) && parts.iter().any(|part| text.windows(part.len()).any(|it| it == *part))

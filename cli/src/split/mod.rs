@@ -21,11 +21,11 @@ use hint::Hint;
 use summary::Summary;
 use view::{Show, View};
 
-/// Splits what a language model writes into its channels, as it arrives
+/// Splits the text of a language model into its channels, as it arrives
 ///
 /// A terminal shows thinking dimmed, and the text's control characters written out, as \u{1b}; a pipe, or NO_COLOR, gets a line
-/// such as [thinking] before each part. Counts follow on standard error, so that standard output holds the text alone. Without
-/// a dialect, the markers of all families are looked for (the dialect any).
+/// such as [thinking] before each part. Counts follow on standard error, so that standard output has only the text. Without a
+/// dialect, the markers of all families are looked for (the dialect any).
 #[derive(Args)]
 pub struct Arguments {
     /// The model's output; without FILE, or with -, standard input
@@ -43,16 +43,16 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = chunk)]
     chunk: Option<usize>,
 
-    /// Writes the bytes of that channel and nothing else, to a terminal too
+    /// Writes only the bytes of that channel, unchanged even on a terminal
     #[arg(long, value_name = "CHANNEL", conflicts_with = "events")]
     only: Option<Part>,
 
-    /// Why the text ends, which decides what a text is whose model was guessed to start in the thinking, and which has no
-    /// marker
+    /// Why the text ends. If the model was only guessed to start in the thinking, and the text has no marker, this decides whether
+    /// the text is thinking
     #[arg(long, value_name = "WHY", value_enum, default_value_t = Finish::Unknown)]
     finish: Finish,
 
-    /// Writes one JSON object per event and line; bytes that are not UTF-8 come as text_hex
+    /// Writes one JSON object per event and line; bytes that are not UTF-8 are written as text_hex
     #[arg(long)]
     events: bool,
 }
@@ -68,10 +68,10 @@ enum Part {
 #[derive(Clone, Copy, ValueEnum)]
 enum Finish {
     Unknown,
-    /// The model has ended it: it is the answer
+    /// The model has ended the text, so it is the answer
     #[value(alias = "stop")]
     Ended,
-    /// A limit or an error has cut it off: it is thinking
+    /// A limit or an error has cut the text off, so it is thinking
     #[value(alias = "length")]
     CutOff,
 }
@@ -104,7 +104,7 @@ fn chunk(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads, feeds and shows, like every host.
+/// Reads, feeds and shows the text, like every host.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let chosen = arguments.dialect.choose()?;
     let mut input = Input::open(arguments.file.as_deref())?;

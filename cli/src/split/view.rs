@@ -105,7 +105,7 @@ impl View<'_> {
 
     fn show_part(&mut self, event: &Event<'_>) {
         match &event.kind {
-            // A wrapper around content, such as a box, does not begin a part.
+            // A wrapper around content, such as a box, does not begin a new part.
             Kind::Open { .. } if event.channel == Channel::Content => {}
             Kind::Open { .. } => self.part = None,
             Kind::Attribute(attribute) => {
@@ -157,7 +157,7 @@ impl View<'_> {
         let plain = if style.is_empty() { "" } else { "\x1b[0m" };
         self.out.extend_from_slice(style.as_bytes());
         if self.is_terminal {
-            // A text event does not cut characters.
+            // A text event never cuts a character.
             let mut shown = Shown::default();
             shown.add(bytes, &mut self.out);
             shown.end(&mut self.out);

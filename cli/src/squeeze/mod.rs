@@ -20,7 +20,9 @@ use clap::Args;
 use crate::files::{Input as File, read_text, wrong_kind};
 use crate::output::{Output, note, say_raw};
 use crate::size;
+use crate::state;
 use crate::stop::{Stop, reason};
+use crate::words::written;
 use source::Source;
 
 /// Makes what a command printed shorter, for a model to read
@@ -54,13 +56,13 @@ pub struct Arguments {
     #[arg(long = "filter", value_name = "FILE")]
     filters: Vec<PathBuf>,
 
-    /// Bytes of output to hold; longer output is cut as it goes. In all it may take some times as much
+    /// Bytes of output to hold, at least four times the budget; longer output is cut as it goes. In all it may take some times as much
     #[arg(long, value_name = "N", value_parser = size::parse, default_value = "64m")]
     memory: usize,
 
-    /// Keeps the whole text in this folder, for a while. The result begins with its id, for `aside recall`
+    /// Keeps the whole text in this folder, or in the user's state folder, for a while. The result begins with its id, for `aside recall`
     #[arg(long, value_name = "FOLDER")]
-    store: Option<PathBuf>,
+    store: Option<Option<PathBuf>>,
 
     /// Says on standard error what was done
     #[arg(long)]
@@ -80,7 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     }
     let mut compressor = Compressor::new(&registry);
     // The result begins with this line, whose id is known later.
-    let head = arguments.store.as_deref().map(|folder| head(folder, "000000000000")).unwrap_or_default();
+    let head = arguments.store.as_ref().map(|folder| head(folder.as_deref(), "000000000000")).unwrap_or_default();
     if arguments.store.is_some() {
         compressor = compressor.number_lines();
     }
@@ -107,10 +109,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         call["exit_code"] = code.into();
     }
     let input = Input::from_json(&call.to_string()).map_err(|error| Stop::Failed(error.to_string()))?;
-    let mut stream = ToolStream::new(Arc::new(compressor), "terminal", input, arguments.memory)
+    let budgets = [arguments.budget, arguments.budget_tokens.map(|tokens| tokens.saturating_mul(6))];
+    let memory = budgets.into_iter().flatten().min().map_or(0, |budget| budget.saturating_mul(4)).max(arguments.memory);
+    let mut stream = ToolStream::new(Arc::new(compressor), "terminal", input, memory)
         .map_err(|error| Stop::Usage(error.to_string()))?;
 
-    let mut kept = arguments.store.as_deref().map(Kept::new);
+    let mut kept = arguments.store.as_ref().map(|folder| Kept::new(folder.as_deref()));
     let mut output = Output::new();
     let mut progress = Progress::new(arguments);
     let mut failed = None;
@@ -181,10 +185,11 @@ struct Kept {
 }
 
 impl Kept {
-    fn new(folder: &Path) -> Kept {
+    fn new(folder: Option<&Path>) -> Kept {
         // A store's file that gets too large is an error, and does not end the program.
         signals::catch_too_large();
-        let entry = Store::open(folder).and_then(|store| store.begin()).inspect_err(not_kept).ok();
+        let store = folder.map_or_else(|| Store::open(state::texts()?), Store::open);
+        let entry = store.and_then(|store| store.begin()).inspect_err(not_kept).ok();
         let head = entry.as_ref().map(|entry| head(folder, entry.id())).unwrap_or_default();
         Kept { entry, head, is_said: false }
     }
@@ -226,8 +231,9 @@ impl Drop for Kept {
     }
 }
 
-fn head(folder: &Path, id: &str) -> String {
-    format!("[The whole text: aside recall --store {} {id} LINES]\n", written(&[folder.as_os_str().to_owned()]))
+fn head(folder: Option<&Path>, id: &str) -> String {
+    let store = folder.map(|folder| format!("--store {} ", written(&[folder.as_os_str().to_owned()])));
+    format!("[The whole text: aside recall {}{id} LINES]\n", store.unwrap_or_default())
 }
 
 /// A line on a terminal that says how much of a file has been read, four times a second.
@@ -339,15 +345,4 @@ fn summary(report: &Report) {
     if report.unexplained {
         note("it failed, and what is left says only that it passed");
     }
-}
-
-/// Returns a command as one would write it in a shell.
-fn written(program: &[OsString]) -> String {
-    let word = |word: &OsString| {
-        let word = word.to_string_lossy();
-        let plain =
-            !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./=:+,@%".contains(&byte));
-        if plain { word.into_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-    };
-    program.iter().map(word).collect::<Vec<_>>().join(" ")
 }

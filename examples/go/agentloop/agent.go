@@ -14,7 +14,7 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// agent asks a model, and runs the tools that it calls, until it calls none.
+// agent sends a question to a model, and runs the tools that it calls, until an answer has no call.
 type agent struct {
 	server, model string
 	compressor    *aside.Compressor
@@ -37,7 +37,7 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// shell is the only tool. The model can ask for a whole output by compress.
+// shell is the only tool. With its argument compress, the model can ask for a whole output.
 const shell = `[{"type": "function", "function": {"name": "shell", "description": "Runs a shell command.",
 	"parameters": {"type": "object", "required": ["command"], "properties": {
 		"command": {"type": "string"},
@@ -100,7 +100,8 @@ func (a *agent) ask(ctx context.Context, messages []message) (message, error) {
 	return answer.Choices[0].Message, nil
 }
 
-// call runs a command and returns the text for the model. A mistake of the model is a result too, not an error.
+// call runs a command and returns the text for the model. If the model makes a mistake, the message about it is the result, and
+// there is no error.
 func (a *agent) call(ctx context.Context, call toolCall) (string, error) {
 	arguments := struct {
 		Command  string `json:"command"`
@@ -110,7 +111,7 @@ func (a *agent) call(ctx context.Context, call toolCall) (string, error) {
 		return fmt.Sprintf("There is no such call: %s %s", call.Function.Name, call.Function.Arguments), nil
 	}
 	command := exec.CommandContext(ctx, "sh", "-c", arguments.Command)
-	// A background job of the command would keep its output open forever.
+	// A background job of the command may keep its output open forever.
 	command.WaitDelay = time.Second
 	output, err := command.CombinedOutput()
 	if ctx.Err() != nil {
@@ -132,7 +133,7 @@ func (a *agent) call(ctx context.Context, call toolCall) (string, error) {
 	return fmt.Sprintf("%s\n[exit code %d]", output, code), nil
 }
 
-// shorten puts the compressor between a command and the model.
+// shorten returns the command's output, shortened by the compressor.
 func (a *agent) shorten(command string, code int, output []byte) ([]byte, error) {
 	input, err := json.Marshal(map[string]any{"command": command, "exit_code": code})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// model is a server that calls the tool with each of these arguments in turn, then answers. It records what it reads.
+// model is a server that calls the tool with each of these arguments in turn, and then answers. It records the requests.
 func model(t *testing.T, calls ...string) (url string, read *[]string) {
 	t.Helper()
 	read = new([]string)
@@ -53,7 +53,7 @@ func agentOf(t *testing.T, url string) (*agent, *bytes.Buffer) {
 	return &agent{server: url, model: "m", compressor: compressor, log: log}, log
 }
 
-// A long output is shortened, then the same again, then whole because the model asks for it.
+// The model gets a long output shortened, then a line that it is the same again, and then the whole output because it asks for it.
 func TestToolResultsAreShortened(t *testing.T) {
 	const command = `for i in $(seq 2000); do echo \"step $i of the build\"; done; echo 'error: no such file'; exit 3`
 	call := `{"command": "` + command + `"}`
@@ -101,7 +101,7 @@ func TestAgentEnds(t *testing.T) {
 	}
 }
 
-// A command can leave a job that holds its output open, or not start at all.
+// A command may leave a job that keeps its output open, or may not start at all.
 func TestOddCommands(t *testing.T) {
 	long := `{"command": "true ` + strings.Repeat("x", 1<<18) + `"}`
 	url, read := model(t, `{"command": "sleep 60 & echo $!"}`, `{"command": "echo \u0000"}`, long)
@@ -124,7 +124,7 @@ func TestOddCommands(t *testing.T) {
 	}
 }
 
-// Cancelling ends a run, even while a command runs.
+// Cancelling must end a run, even while a command runs.
 func TestCancelledCommand(t *testing.T) {
 	url, read := model(t, `{"command": "sleep 60"}`)
 	agent, _ := agentOf(t, url)

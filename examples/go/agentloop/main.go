@@ -1,5 +1,5 @@
 // Agentloop runs an agent against an OpenAI-compatible server: the model may run shell commands, and their output is shortened
-// before the model reads it. It runs whatever the model says, so try it where nothing can break.
+// before the model reads it. It runs every command of the model, so try it in an environment where no damage is possible.
 //
 //	go run . -server http://localhost:8000 -model qwen3 -budget 8192 'Do the tests pass?'
 package main

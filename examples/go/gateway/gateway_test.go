@@ -22,7 +22,7 @@ func TestNamesOfFormats(t *testing.T) {
 	}
 }
 
-// A client that sends half a header, or no further request, is not waited for without end; one whose answer takes long is.
+// The server must not wait forever for a client that sends half a header or no further request, but must wait for a long answer.
 func TestServerDoesNotWaitWithoutEnd(t *testing.T) {
 	const short = 200 * time.Millisecond
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +35,7 @@ func TestServerDoesNotWaitWithoutEnd(t *testing.T) {
 	if server.ReadHeaderTimeout <= 0 || server.IdleTimeout <= 0 {
 		t.Fatal("no limit")
 	}
-	server.ReadHeaderTimeout, server.IdleTimeout = short, short // the same limits, sooner
+	server.ReadHeaderTimeout, server.IdleTimeout = short, short // the same limits, but shorter
 	listener, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestServerDoesNotWaitWithoutEnd(t *testing.T) {
 			time.Sleep(2 * short)
 			io.WriteString(connection, c.later)
 		}
-		// The server closes the connection: after the header's time, or after an answer, when it has been idle.
+		// The server closes the connection after the time for the header, or after an answer, when the connection has been idle.
 		got, err := io.ReadAll(connection)
 		if c.answer != "431" && err != nil || !strings.Contains(string(got), c.answer) {
 			t.Errorf("%.60q: %q, %v", c.sent, got, err)

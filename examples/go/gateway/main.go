@@ -1,15 +1,15 @@
-// Gateway is a proxy for a server that sends a model's thinking and tool calls as content. Clients get the thinking, and the
-// calls of the request's tools, where the format of the answer has them, chunk by chunk while they arrive: OpenAI's chat
-// completions, completions and Responses, Anthropic's Messages, and Ollama's own.
+// Gateway is a proxy for a server that sends a model's thinking and tool calls as content. Clients get the thinking and the calls
+// of the request's tools in the fields of the answer's format, chunk by chunk while they arrive: OpenAI's chat completions,
+// completions and Responses, Anthropic's Messages, and Ollama's own.
 //
 //	go run . -listen localhost:8080 -upstream http://localhost:8000 -dialect qwen3-thinking
 //
-// A request may turn the thinking on or off, by chat_template_kwargs and the like. Where the answer starts depends
-// on the prompt that the model's chat template writes. After a prompt that ends in <think>, it starts in the thinking; after
-// one that has closed the thinking, or has not opened it, in the content. For DeepSeek-V3.1, use -dialect deepseek-v3 -on
-// thinking.
+// A request may turn the thinking on or off, with chat_template_kwargs or similar fields. The start of the answer depends on the
+// prompt that the model's chat template writes. If the prompt ends with <think>, the answer starts inside the thinking. If the
+// prompt has closed the thinking or has not opened it, the answer starts in the content. For DeepSeek-V3.1, use -dialect
+// deepseek-v3 -on thinking.
 //
-// With -server, the thinking of earlier turns in a request goes where that server reads it:
+// With -server, the thinking of earlier turns in a request is moved to the field that the server reads:
 //
 //	go run . -dialect minimax-m2 -server vllm
 package main
@@ -84,8 +84,9 @@ func main() {
 	log.Fatal(newServer(asidehttp.NewHandler(target, nil, split)).Serve(listener))
 }
 
-// newServer returns a server that does not wait without end for a client that sends no request, or half the header of one.
-// Bodies and answers have no limit: a model may take minutes, and what passes is not kept. The upstream server limits both.
+// newServer returns a server that does not wait forever for a client that sends no request or half a header. Bodies and answers
+// have no limit, because a model may take minutes, and the gateway does not keep the data that it passes on. The upstream server
+// limits both.
 func newServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -112,7 +113,7 @@ func formats(names string) (aside.Formats, error) {
 	return all, nil
 }
 
-// start declares a flag for where an answer starts.
+// start declares a flag for the start of an answer.
 func start(name, value, usage string, to *aside.Start) {
 	known := map[string]aside.Start{
 		"dialect": aside.StartDefault, "content": aside.StartContent, "thinking": aside.StartThinking,

@@ -1,4 +1,4 @@
-//! Rewrites requests through the C functions: any body, with any options. C must agree with Rust.
+//! Rewrites requests through the C functions: any body with any options. The results must be those of the Rust functions.
 
 use std::ptr;
 
@@ -10,7 +10,7 @@ use super::BUILT_IN;
 use super::texts::owned;
 use super::version::{Version, is_version, size};
 
-/// Parts of requests, some of which make one.
+/// Parts of requests, some of which form a whole request.
 const PARTS: [&str; 24] = [
     "{\"messages\":[",
     "{\"input\":[",
@@ -117,7 +117,7 @@ pub fn run(input: &mut Input<'_>) {
     servers(input, &body);
 }
 
-/// Returns the options in Rust.
+/// Returns the options for Rust.
 fn rust(options: &HistoryOptions, dialect: &aside::Dialect) -> Options {
     let format = match options.format {
         FORMAT_CHAT => Format::Chat,
@@ -143,7 +143,7 @@ fn rust(options: &HistoryOptions, dialect: &aside::Dialect) -> Options {
         .max_body((options.max_body > 0).then_some(options.max_body as usize))
 }
 
-/// Names, files and paths that are anything.
+/// Arbitrary names, files and paths.
 fn servers(input: &mut Input<'_>, text: &[u8]) {
     let names: Vec<&str> = Server::names().collect();
     let index = input.below(names.len() + 2);

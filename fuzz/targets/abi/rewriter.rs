@@ -1,23 +1,19 @@
 //! Rewrites event streams through the C functions: the output must be that of the Rust functions.
 
 use std::ptr;
-use std::sync::Arc;
 
-use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
-use aside::sse::{
-    Body, Comments, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Shapes, Stats, Thinking,
-};
-use aside::{CallsInThinking, Error, LeadingTags, Start, StrayClose};
+use aside::sse::{Body, Comments, Field, Formats, Options, RequestModel, ResponsesAs, Rewriter, Shapes, Stats};
+use aside::{Error, Start, answer};
 use support::Pair;
 use support::c::*;
 
 use super::super::Input;
 use super::super::dictionary::words;
-use super::call_writer::{TOOLS, tools_of, tools_read};
+use super::answer::{TOOLS, text_of, tools_of, tools_read};
 use super::version::{Version, filled, is_version, size};
 use super::{BUILT_IN, chunk};
 
-const STARTS: [u32; 8] = [
+pub const STARTS: [u32; 8] = [
     START_DEFAULT,
     START_DEFAULT,
     START_CONTENT,
@@ -28,7 +24,7 @@ const STARTS: [u32; 8] = [
     START_CALLS,
 ];
 
-/// Returns the start of a number; none if the dialect decides it, or if it is not a start.
+/// Returns the start with this number, or `None` if the dialect decides or the number is not a start.
 pub fn start_of(number: u32) -> Option<Start> {
     let name =
         ["content", "thinking", "narration", "tool", "header", "calls"].get((number as usize).wrapping_sub(1))?;
@@ -39,18 +35,23 @@ pub fn run(input: &mut Input<'_>) {
     let pair = BUILT_IN[usize::from(input.byte()) % BUILT_IN.len()];
     let (most, way) = (input.byte(), input.byte());
     let bits = u32::from(input.byte());
+    let answer = AnswerOptions {
+        id_prefix: Bytes::default(),
+        budget: 0,
+        budget_unit: 0,
+        budget_scope: 0,
+        may_take_back: input.one_of(&[0, 0, 0, 0, 0, 0, 0, 1]),
+        ..super::answer::options(input, way, most)
+    };
+    let mut inner = Version::given(input, answer);
     let options = RewriterOptions {
         size: size::<RewriterOptions>(input),
-        start: input.one_of(&STARTS),
+        answer: if way & 31 == 31 { ptr::null() } else { inner.at() },
         field: input.one_of(&[FIELD_REASONING_CONTENT, FIELD_REASONING, FIELD_THINKING]),
         body: input.one_of(&[BODY_UNKNOWN, BODY_EVENTS, BODY_JSON, BODY_LINES]),
         off: input.one_of(&[0, 0, 0, 1]),
-        max_event: u64::from(most >> 5) * 64,
-        stray_close: input.one_of(&[STRAY_CLOSE_DIALECT, STRAY_CLOSE_TEXT, STRAY_CLOSE_DROP]),
         calls: input.one_of(&[1, 1, 0]),
-        tools: tools_of(TOOLS[usize::from(way) % TOOLS.len()]),
-        max_held: u64::from(way >> 5) * 32,
-        calls_in_thinking: input.one_of(&[CALLS_IN_THINKING_DIALECT, CALLS_IN_THINKING_NEVER]),
+        max_event: u64::from(most >> 5) * 64,
         formats: match bits & 7 {
             0 => 0,
             1 => FORMAT_CHAT | FORMAT_COMPLETIONS | FORMAT_OLLAMA,
@@ -61,26 +62,11 @@ pub fn run(input: &mut Input<'_>) {
         },
         responses_as: input.one_of(&[RESPONSES_AS_REASONING_TEXT, RESPONSES_AS_SUMMARY]),
         repair: bits >> 3 & 1,
-        promote_empty: bits >> 4 & 1,
         merge: bits >> 5 & 1,
-        // The first two lists are shorter than 90 bytes.
-        max_tools: [0, 1024, 0, 90][bits as usize >> 6],
-        keep_guessed: bits >> 2 & 1,
-        leading_tags: input.one_of(&[LEADING_TAGS_DIALECT, LEADING_TAGS_TEXT]),
-        not_whole: input.one_of(&[NOT_WHOLE_TELL, NOT_WHOLE_HOLD, NOT_WHOLE_TEXT]),
-        unknown_tool: input.one_of(&[UNKNOWN_TOOL_TEXT, UNKNOWN_TOOL_DROP, UNKNOWN_TOOL_TELL]),
-        implied_end: input.one_of(&[IMPLIED_END_ON, IMPLIED_END_OFF]),
-        repair_arguments: input.one_of(&[0, 1]),
-        max_calls: u64::from(input.one_of(&[0, 0, 1, 2])),
-        start_call: match input.below(8) {
-            0 => Bytes::of(b"f"),
-            1 => Bytes::of(b"\xFF"),
-            _ => Bytes::default(),
-        },
         normalise: input.one_of(&[SHAPE_NONE, SHAPE_ALL, SHAPE_FIELD | SHAPE_LISTS, SHAPE_CHUNKS, SHAPE_CONTENT, 16]),
-        thinking: input.one_of(&[THINKING_KEEP, THINKING_KEEP, THINKING_DROP]),
         label: input.one_of(&[0, 1]),
         comments: input.one_of(&[COMMENTS_KEEP, COMMENTS_KEEP, COMMENTS_DROP, COMMENTS_CHUNK, 3]),
+        reserved: input.one_of(&[0, 0, 0, 0, 0, 0, 0, 1]),
     };
     let mut given = Version::given(input, options);
     let at = if most & 31 == 31 { ptr::null_mut() } else { given.at() };
@@ -89,8 +75,16 @@ pub fn run(input: &mut Input<'_>) {
         true => Ok(Options::new()),
         false if given.has_more() || !is_version(options.size, size_of::<usize>()) => Err(()),
         false => {
-            max_tools = given.get().max_tools;
-            mirror(&given.get())
+            let options = given.get();
+            let read = match options.answer.is_null() {
+                true => Ok(answer::Options::new()),
+                false => {
+                    let (read, limit) = super::answer::read(&mut inner);
+                    max_tools = limit;
+                    read.and_then(|read| if inner.get().may_take_back > 0 { Err(()) } else { Ok(read) })
+                }
+            };
+            read.and_then(|read| mirror(&options, read))
         }
     };
     let rust = rust.and_then(|options| Rewriter::new(&pair.library, &options).map_err(|_| ()));
@@ -104,15 +98,17 @@ pub fn run(input: &mut Input<'_>) {
                 aside_rewriter_free(sse);
             }
             Err(()) => {
-                let wanted = if is_version(options.size, size_of::<usize>()) { OPTION } else { SIZE };
-                assert_eq!(aside_last_status(), wanted);
+                let is_version = |size| is_version(size, size_of::<usize>());
+                let wanted = if is_version(options.size) { OPTION } else { SIZE };
+                let is_inner = aside_last_status() == SIZE && !is_version(inner.get().size);
+                assert!(is_inner || aside_last_status() == wanted);
             }
         }
     }
 }
 
-/// Returns the options as Rust has them.
-fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
+/// Returns the options for Rust.
+fn mirror(options: &RewriterOptions, answer: answer::Options) -> Result<Options, ()> {
     let is = |number: u32| match number {
         0 => Ok(false),
         1 => Ok(true),
@@ -121,62 +117,29 @@ fn mirror(options: &RewriterOptions) -> Result<Options, ()> {
     let limit = |number: u64| (number > 0).then_some(number as usize);
     let fields = [Field::ReasoningContent, Field::Reasoning, Field::Thinking];
     let bodies = [Body::Unknown, Body::Events, Body::Json, Body::Lines];
-    let stray = [StrayClose::Dialect, StrayClose::Text, StrayClose::Drop];
-    let not_whole = [NotWhole::Tell, NotWhole::Hold, NotWhole::Text];
-    let unknown = [UnknownTool::Text, UnknownTool::Drop, UnknownTool::Tell];
-    if options.start > START_CALLS {
+    if options.reserved != 0 {
         return Err(());
     }
-    let start_call = match options.start_call.at.is_null() {
-        true => None,
-        false => Some(std::str::from_utf8(unsafe { options.start_call.get() }).map_err(|_| ())?),
-    };
     Ok(Options::new()
-        .start(start_of(options.start))
+        .answer(answer)
         .field(*fields.get(options.field as usize).ok_or(())?)
         .body(*bodies.get(options.body as usize).ok_or(())?)
         .off(is(options.off)?)
         .max_event(limit(options.max_event))
-        .stray_close(*stray.get(options.stray_close as usize).ok_or(())?)
         .calls(is(options.calls)?)
-        .tools(tools_read(options.tools, options.max_tools)?.map(Arc::new))
-        .max_held(limit(options.max_held))
-        .calls_in_thinking(match is(options.calls_in_thinking)? {
-            true => CallsInThinking::Never,
-            false => CallsInThinking::Dialect,
-        })
         .formats(formats_of(options.formats).ok_or(())?)
         .responses_as(match is(options.responses_as)? {
             true => ResponsesAs::Summary,
             false => ResponsesAs::ReasoningText,
         })
         .repair(is(options.repair)?)
-        .promote_empty(is(options.promote_empty)?)
         .merge(is(options.merge)?)
-        .leading_tags(match is(options.leading_tags)? {
-            true => LeadingTags::Text,
-            false => LeadingTags::Dialect,
-        })
-        .keep_guessed(is(options.keep_guessed)?)
-        .not_whole(*not_whole.get(options.not_whole as usize).ok_or(())?)
-        .unknown_tool(*unknown.get(options.unknown_tool as usize).ok_or(())?)
-        .implied_end(match is(options.implied_end)? {
-            true => ImpliedEnd::Off,
-            false => ImpliedEnd::On,
-        })
-        .repair_arguments(is(options.repair_arguments)?)
-        .max_calls(options.max_calls)
-        .start_call(start_call)
         .normalise(Shapes::from_bits(options.normalise).ok_or(())?)
-        .thinking(match is(options.thinking)? {
-            true => Thinking::Drop,
-            false => Thinking::Keep,
-        })
         .label(is(options.label)?)
         .comments(*[Comments::Keep, Comments::Drop, Comments::Chunk].get(options.comments as usize).ok_or(())?))
 }
 
-/// Returns the formats of these bits; none if one of them belongs to no format.
+/// Returns the formats of these bits, or `None` if a bit belongs to no format.
 fn formats_of(bits: u32) -> Option<Formats> {
     let all = [Formats::CHAT, Formats::COMPLETIONS, Formats::RESPONSES, Formats::MESSAGES, Formats::OLLAMA];
     let named = all.into_iter().filter(|format| bits & format.bits() != 0);
@@ -196,7 +159,7 @@ fn status_of<T>(result: &Result<T, Error>) -> i32 {
     }
 }
 
-/// Sets where the next stream starts, and by which dialect and for which tools it is read.
+/// Sets the start, the dialect and the tools of the next stream.
 unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewriter, max_tools: u64) {
     let mut start = 77;
     unsafe {
@@ -218,7 +181,7 @@ unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewr
             2 => {
                 let text = tools_of(TOOLS[input.below(TOOLS.len())]);
                 let got = aside_rewriter_use_tools(sse, text.at, text.len);
-                let wanted = tools_read(text, max_tools).map(|tools| status_of(&rust.use_tools(tools.map(Arc::new))));
+                let wanted = tools_read(text, max_tools).map(|tools| status_of(&rust.use_tools(tools)));
                 assert_eq!(got, wanted.unwrap_or(OPTION));
             }
             _ => {
@@ -232,7 +195,7 @@ unsafe fn begin(input: &mut Input<'_>, pair: &Pair, sse: Handle, rust: &mut Rewr
     }
 }
 
-/// One way in which a call returns its output.
+/// A function that returns its output in this way.
 type Call<'a> = &'a dyn Fn(*mut Bytes) -> i32;
 
 unsafe fn calls(input: &mut Input<'_>, pair: &Pair, sse: Handle, mut rust: Rewriter, max_tools: u64) {
@@ -315,7 +278,7 @@ fn is_counted(got: &RewriterStats, stats: &Stats) {
     assert_eq!(Version::new(*got).bytes(), Version::new(wanted).bytes(), "not {stats:?}");
 }
 
-/// Asks which answers are for a rewriter, of texts that are half right.
+/// Tests the functions that decide which answers a rewriter must read, with partly valid texts.
 fn gate(input: &mut Input<'_>) {
     let bits = [input.byte().into(), 0, FORMAT_ALL, u32::MAX][usize::from(input.byte() & 31).saturating_sub(28)];
     let formats = formats_of(bits);
@@ -367,11 +330,17 @@ fn gate(input: &mut Input<'_>) {
         assert_eq!(aside_rewriter_wants(&good, &mut found), LENGTH);
         good.path = Bytes { at: ptr::null(), len: 1 };
         assert_eq!(aside_request_hint(&good, &mut hint), NULL);
-        let mut thinking = 77;
-        let status = aside_request_thinking(given.at(), body.as_ptr(), body.len(), &mut thinking);
+        let mut request: Request = std::mem::zeroed();
+        (request.size, request.thinking) = (size_of::<Request>(), 77);
+        let status = aside_request_read(given.at(), body.as_ptr(), body.len(), &mut request);
         match formats.filter(|_| is_read) {
-            Some(_) => assert_eq!((status, thinking), (OK, aside::sse::request_thinking(&rust, &body) as u32)),
-            None => assert_eq!((status, thinking), (refused, 77)),
+            Some(_) => {
+                let read = aside::sse::read_request(&rust, &body);
+                let thinks = read.thinks.map_or(0, |thinks| if thinks { 1 } else { 2 });
+                assert_eq!((status, request.thinking, request.thinks), (OK, read.thinking as u32, thinks));
+                assert_eq!(request.tools.len, read.tools.unwrap_or("[]").len());
+            }
+            None => assert_eq!((status, request.thinking), (refused, 77)),
         }
         let status = aside_request_model(body.as_ptr(), body.len(), room.as_mut_ptr(), room.len(), &mut len);
         match aside::sse::request_model(&body, &mut [0; 8]) {

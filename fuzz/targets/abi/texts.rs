@@ -11,7 +11,7 @@ use super::rewriter::start_of;
 use super::version::{LARGEST, Version, is_version, size};
 use super::{BUILT_IN, chunk};
 
-/// Returns the memory that a call returned; its status if it failed, and then nothing may have been written.
+/// Returns the memory that a call returned, or its status if it failed. A failed call must not write anything.
 pub fn owned(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<Vec<u8>, i32> {
     let mut len = 7;
     let out = call(&mut len);
@@ -28,7 +28,7 @@ pub fn owned(call: impl FnOnce(*mut usize) -> *mut u8) -> Result<Vec<u8>, i32> {
     }
 }
 
-/// Joins texts and calls. C must agree with Rust, or return the status of its error.
+/// Joins texts and calls. C must return the same as Rust, or the status of Rust's error.
 unsafe fn join(input: &mut Input<'_>, dialect: Handle, rust: &aside::Dialect, texts: [&[u8]; 2], way: u8) {
     let parts = ["f", "g:1", "", "{}", "{\"k\": \"v\", \"a\": [1, null]}", "{\"k\": ", "7", "</tool_call>"];
     let few: Vec<[&str; 3]> = (0..way / 64).map(|_| [0, 3, 5].map(|from| parts[(from + input.below(8)) % 8])).collect();
@@ -60,7 +60,7 @@ unsafe fn join(input: &mut Input<'_>, dialect: Handle, rust: &aside::Dialect, te
     };
     let mut given = Version::given(input, options);
     let got = owned(|len| unsafe { aside_join(dialect, given.at(), len) });
-    // The part of it that this version reads.
+    // The part of the struct that this version reads.
     let read = given.get();
     let refused = match read {
         _ if !is_version(options.size, size_of::<usize>()) => SIZE,

@@ -1,5 +1,5 @@
-//! Structs of other versions of the headers: shorter ones, which lack the last fields, and longer ones, whose last bytes this
-//! version does not know. Each has just the memory that it says, so that a byte too far is noticed.
+//! Structs of other versions of the headers: shorter ones without the last fields, and longer ones with bytes that this version
+//! does not know. Each has exactly the memory of its size field, so that an access beyond it is detected.
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -11,7 +11,8 @@ use super::super::Input;
 /// The largest size that any version of a struct may have.
 pub const LARGEST: usize = 4096;
 
-/// Returns the size that a caller's header says: mostly that of this version, otherwise any, and some that no struct has.
+/// Returns the size of a struct in a caller's header: mostly that of this version, and otherwise any size, also sizes that no
+/// struct has.
 pub fn size<T>(input: &mut Input<'_>) -> usize {
     match input.byte() {
         0..208 => size_of::<T>(),
@@ -30,10 +31,10 @@ pub struct Version<T> {
 }
 
 impl<T: Copy> Version<T> {
-    /// Makes a struct of the size that this one says. Fields that this version does not know are 0.
+    /// Makes a struct of the size that is in its first field. Fields that this version does not know are 0.
     pub fn new(value: T) -> Version<T> {
         let size = unsafe { (&raw const value).cast::<usize>().read() };
-        // No more is read of one whose size cannot be right.
+        // If the size cannot be right, only the size field is read.
         let room = if (size_of::<usize>()..=LARGEST).contains(&size) { size } else { size_of::<usize>() };
         let mut bytes = vec![0; room].into_boxed_slice();
         let known = room.min(size_of::<T>());
@@ -41,7 +42,7 @@ impl<T: Copy> Version<T> {
         Version { bytes, of: PhantomData }
     }
 
-    /// Makes the same, now and then with a byte set that this version does not know.
+    /// Makes the same struct, and sometimes sets a byte that this version does not know.
     pub fn given(input: &mut Input<'_>, value: T) -> Version<T> {
         let mut given = Version::new(value);
         if let Some(last) = given.later().last_mut() {
@@ -54,7 +55,7 @@ impl<T: Copy> Version<T> {
         self.bytes.as_mut_ptr().cast()
     }
 
-    /// Returns the struct as this version has it: fields that are missing are 0.
+    /// Returns the struct in this version's form. Missing fields are 0.
     pub fn get(&self) -> T {
         let known = self.bytes.len().min(size_of::<T>());
         unsafe {
@@ -80,12 +81,13 @@ impl<T: Copy> Version<T> {
     }
 }
 
-/// Returns whether a struct may have that size; `first` is its size in the first version that had it. It ends within no pointer.
+/// Returns whether a struct may have this size. `first` is its size in the first version that had it. The end of a struct may not
+/// be inside a pointer.
 pub fn is_version(size: usize, first: usize) -> bool {
     (first..=LARGEST).contains(&size) && size.is_multiple_of(align_of::<usize>())
 }
 
-/// Returns the struct that a call fills, or its status if it fails, and has it fill a longer and a shorter one too.
+/// Returns the struct that a call fills, or its status if it fails. Lets the call also fill a longer and a shorter struct.
 pub fn filled<T: Copy + Default>(call: impl Fn(*mut T) -> i32) -> Result<T, i32> {
     let mut ours = Version::new(T::default());
     let status = call(ours.at());

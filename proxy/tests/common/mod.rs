@@ -1,4 +1,4 @@
-//! The parts that the tests of the proxy share: a server that is scripted, the proxy in front of it, and a client that sees every byte.
+//! Code that the proxy's tests share: a scripted server, the proxy in front of it, and a client that records every byte.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use aside_proxy::{Config, Proxy, Settings};
 use tokio::runtime::Runtime;
 
-/// A request as the server sees it.
+/// A request as the server receives it.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     pub head: String,
@@ -46,7 +46,7 @@ fn head(from: &mut impl BufRead) -> Option<String> {
     }
 }
 
-/// Reads a body as its head says. Returns it, and whether its end was seen.
+/// Reads a body according to its head. Returns the body, and whether it is complete.
 fn body(head: &str, from: &mut impl BufRead) -> (Vec<u8>, bool) {
     let mut body = Vec::new();
     if values(head, "transfer-encoding").contains(&"chunked") {
@@ -77,7 +77,7 @@ fn body(head: &str, from: &mut impl BufRead) -> (Vec<u8>, bool) {
     (body, true)
 }
 
-/// Runs a server that answers each request by `answer`, and keeps the connection while that returns true.
+/// Runs a server that calls `answer` for each request, and keeps the connection while `answer` returns true.
 pub fn server(answer: impl Fn(&Request, &mut TcpStream) -> bool + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -100,7 +100,7 @@ pub fn server(answer: impl Fn(&Request, &mut TcpStream) -> bool + Send + Sync + 
     address
 }
 
-/// Writes the head of a stream of events, with more lines.
+/// Writes the head of a stream of events, with additional lines.
 pub fn begin_events(stream: &mut TcpStream, lines: &str) {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n";
     let _ = write!(stream, "{head}{lines}\r\n");
@@ -128,18 +128,18 @@ pub struct Running {
 }
 
 impl Running {
-    /// Reads other settings, as at SIGHUP.
+    /// Applies new settings, as at SIGHUP.
     pub fn reload(&self, settings: &Settings) {
         let _entered = self.runtime.enter();
         self.proxy.as_ref().unwrap().reload(Config::new(settings).unwrap()).unwrap();
     }
 
-    /// Asks the listener of operators.
+    /// Sends a request to the operators' listener.
     pub fn asks_admin(&self, path: &str) -> Answer {
         send(self.admin.unwrap(), format!("GET {path} HTTP/1.1\r\nhost: me\r\n\r\n").as_bytes()).unwrap()
     }
 
-    /// Ends as at a signal.
+    /// Ends the proxy as a signal would.
     pub fn end(mut self) {
         if self.ending.is_none() {
             self.begin_end();
@@ -175,12 +175,12 @@ pub fn front(answer: impl Fn(&Request, &mut TcpStream) -> bool + Send + Sync + '
     run(&settings(server(answer)))
 }
 
-/// An answer as the client sees it.
+/// An answer as the client receives it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     pub head: String,
     pub body: Vec<u8>,
-    /// Whether it ended, or broke off.
+    /// Whether the answer ended properly, or broke off.
     pub is_whole: bool,
 }
 
@@ -217,14 +217,14 @@ pub fn read_from(stream: impl std::io::Read) -> Option<Answer> {
     Some(Answer { head, body, is_whole })
 }
 
-/// Sends bytes, and reads what is answered.
+/// Sends bytes, and reads the answer.
 pub fn send(address: SocketAddr, bytes: &[u8]) -> Option<Answer> {
     let mut stream = connect(address);
     stream.write_all(bytes).unwrap();
     read(&stream)
 }
 
-/// Returns the bytes of a request, with more lines in its head.
+/// Returns the bytes of a request, with additional lines in its head.
 pub fn post(path: &str, lines: &str, body: &str) -> Vec<u8> {
     let len = body.len();
     let head = format!(
@@ -235,18 +235,18 @@ pub fn post(path: &str, lines: &str, body: &str) -> Vec<u8> {
 
 pub const CHAT: &str = "/v1/chat/completions";
 
-/// Asks for a stream of chat.
+/// Requests a stream of chat completions.
 pub fn chat(address: SocketAddr) -> Answer {
     send(address, &post(CHAT, "", r#"{"stream":true}"#)).expect("an answer")
 }
 
-/// Returns an event of chat.
+/// Returns an event of chat completions.
 pub fn event(text: &str) -> String {
     let text = serde_json::Value::from(text);
     format!("data: {{\"id\":\"c1\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{text}}}}}]}}\n\n")
 }
 
-/// Joins the deltas of a stream of chat: the thinking, a bar, the content.
+/// Joins the deltas of a stream of chat completions: the thinking, a bar, the content.
 pub fn said(stream: &str) -> String {
     let (mut thinking, mut content) = (String::new(), String::new());
     for data in stream.lines().filter_map(|line| line.strip_prefix("data: ")) {

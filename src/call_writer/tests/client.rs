@@ -1,7 +1,5 @@
 //! A stream's calls as a client has them, with their deltas put together.
 
-use std::sync::Arc;
-
 use super::super::{CallWriter, Options, Piece, Tools};
 use crate::{Cause, Dialect, calls::table::CallTable};
 
@@ -26,7 +24,7 @@ pub struct Source<'a> {
 
 /// Returns options with these tools.
 pub fn options(tools: Option<&str>) -> Options {
-    let tools = tools.map(|tools| Arc::new(Tools::read(tools).unwrap()));
+    let tools = tools.map(|tools| Tools::read(tools).unwrap());
     Options::new().tools(tools).id_prefix("id_")
 }
 

@@ -1,5 +1,5 @@
-//! Examines the text after a possible end of a call or of the region of calls: it decides whether the end counts or is text of
-//! a value.
+//! Examines the text after a possible end of a call or of the region of calls, which decides whether the end counts or is text of a
+//! value.
 
 use crate::calls::{
     table::{CallTables, Literal},
@@ -14,8 +14,8 @@ pub(super) struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// Returns whether the answer ends at an index: the text ends there, or after a marker that is dropped. Such a marker alone
-    /// is not enough, because it may be quoted.
+    /// Returns whether the answer ends at an index: the text ends there, or after a marker that is dropped. A dropped marker with
+    /// text after it is not enough, because it may be quoted.
     pub(super) fn ends_answer(&self, at: usize) -> Decision {
         let dropped = &self.tables.dropped;
         self.is_end(at).or(self.is_cut_at_end(at, dropped)).or(self.then(at, dropped, |at| self.is_end(at)))
@@ -25,8 +25,7 @@ impl Around<'_> {
         self.view.byte(at).map_or_else(|more| more, |byte| Decision::from(byte.is_none()))
     }
 
-    /// Returns whether something outside the region of calls is at an index: another region, a message, or the end of the
-    /// answer.
+    /// Returns whether the region of calls is over at an index: another region, a message, or the end of the answer is there.
     fn is_outside(&self, at: usize) -> Decision {
         self.begins_one_of(at, &self.tables.outside).or(self.ends_answer(at))
     }
@@ -54,17 +53,18 @@ impl Around<'_> {
     /// another region, such as the thinking.
     pub(super) fn last_closer(&self, at: usize, is_last: impl Fn(usize) -> Decision) -> Decision {
         let CallTables { closes, outside, .. } = self.tables;
-        let is_one_of = |at, literals: &[Literal]| Decision::of(self.view.longest(at, literals));
-        let is_own = |at| is_one_of(at, closes);
+        let is_own =
+            |at| closes.iter().fold(Decision::No, |seen, closer| seen.or(self.view.is_this_closer(at, closer)));
+        let is_outside = || Decision::of(self.view.longest(at, outside));
         match self.view.closer(at) {
             // A header ends a region too, but it may be quoted.
-            Decision::Yes if self.view.comes(at, is_own).or(is_one_of(at, outside)) == Decision::No => Decision::Yes,
+            Decision::Yes if self.view.comes(at, is_own).or(is_outside()) == Decision::No => Decision::Yes,
             closer => self.last_own_closer(at, closer, is_last),
         }
     }
 
     /// Returns whether one of the region's own closers is at an index and, after blanks, text for which `is_last` holds.
-    /// `closer` says whether anything that ends the region is at the index.
+    /// `closer` decides whether a marker that ends the region is at the index.
     fn last_own_closer(&self, at: usize, closer: Decision, is_last: impl Fn(usize) -> Decision) -> Decision {
         let closes = &self.tables.closes;
         match closer {

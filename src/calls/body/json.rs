@@ -1,5 +1,5 @@
-//! Reads JSON in a call. The call breaks at a byte that cannot continue the JSON, and at a possible end of the call outside
-//! strings.
+//! Reads JSON in a call. The call breaks at a byte that cannot continue the JSON, and outside strings at a possible end of the
+//! call.
 
 use super::state::{Body, Piece, Role, State, Transition};
 use crate::{

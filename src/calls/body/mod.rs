@@ -2,7 +2,7 @@
 //! caller asks for one piece at a time. Bytes are classified as soon as no continuation could change the result.
 //!
 //! Values, framing and opaque text may have any length, and are reported in pieces. Everything else is a word of bounded
-//! length, and is reported whole. Only the position in the body is kept here; the scanner keeps the bytes.
+//! length, and is reported whole. This module keeps only the position in the body; the scanner keeps the bytes.
 //!
 //! `state` has the positions in a body, and the steps that all readers share. `between` reads the text between calls, and the
 //! heads of calls. `broken` reads the rest of a call that broke its grammar, and `rest` keeps the position in it. `json`,
@@ -48,8 +48,8 @@ impl Body {
         }
     }
 
-    /// Returns the step for held bytes that the host wants at once: a piece of all of them, or of those before a closer.
-    /// Otherwise the call ends, and they are text.
+    /// Returns the step for held bytes that the host wants at once: a piece of all of them, or of the bytes before a closer. If
+    /// they cannot be a piece, the call ends, and they are text.
     pub fn flush(&self, tables: &CallTables, held: &[u8]) -> Step {
         let mut body = *self;
         if let (State::ValueText { .. }, BodyRule::Tags(rule)) = (self.state, &tables.table(self.table).body) {
@@ -83,7 +83,7 @@ impl Body {
             Some(Step::Piece { piece: piece @ (Piece::Value | Piece::Framing | Piece::Text), len: all, .. })
                 if all > len && len > 0 =>
             {
-                // A call with a piece that would continue after the closer is broken, even if it could end there otherwise.
+                // A call with a piece that would continue after the closer is broken, even if the call could otherwise end there.
                 let state = if body.is_in_call() { State::Breaks } else { body.state };
                 body.piece(piece, len, state)
             }

@@ -23,8 +23,8 @@ impl Body {
         match self.state {
             State::Member { is_first } => match (view.text[0], is_first) {
                 (b'}', _) => {
-                    // If another member exists, it may be the arguments under another name, so the call is not taken for one
-                    // without arguments.
+                    // A further member may be the arguments under a different name, so the call does not count as one without
+                    // arguments.
                     let is_call = self.has_name && (self.has_arguments || !self.has_other);
                     let end = if is_call { CallEnd::Marker } else { CallEnd::Malformed };
                     // The whole object was read, even if it is not a call: the text after it is between calls.
@@ -140,8 +140,8 @@ fn string_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns how many bytes of a text are the rest of a string, with its closing quote; and, if the string is not closed, whether
-/// an escape is open at the text's end.
+/// Returns the number of bytes of a text that are the rest of a string, including its closing quote; and, if the string is not
+/// closed, whether an escape is open at the text's end.
 fn rest_of_string(text: &[u8], mut is_escaped: bool) -> (usize, Option<bool>) {
     for (at, &byte) in text.iter().enumerate() {
         match (is_escaped, byte) {

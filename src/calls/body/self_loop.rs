@@ -1,6 +1,7 @@
 //! Finds bytes that do not change the state of a body: most bytes of a string, a value, an element's text, text outside calls,
-//! or a held word. A short chunk of such bytes is fed without a step. First it is searched for bytes that might change the
-//! state, and if there are any, these are examined. Every byte that might change it must be named here. Nothing here can panic.
+//! or a held word. A short chunk of such bytes is fed without a step. First the chunk is searched for bytes that might change the
+//! state; any such bytes are then examined. Every byte that might change the state must be listed in this file. No function of this
+//! file can panic.
 
 use super::state::{Body, ElementContent, LiteralState, Piece, Role, State};
 use crate::{

@@ -1,5 +1,5 @@
-//! The position in a body, and the steps that all forms of calls use: a piece, a word, a required literal, an end. No grammar
-//! is known here.
+//! The position in a body, and the steps that all forms of calls use: a piece, a word, a required literal, an end. This file does
+//! not depend on the form of calls.
 
 use std::hash::BuildHasher;
 
@@ -17,7 +17,7 @@ use crate::{
     utf8::incomplete_tail,
 };
 
-/// The most brackets, or elements, inside each other.
+/// The maximum number of brackets, or elements, inside each other.
 pub const MOST_NESTED: u8 = 64;
 
 /// The role of bytes of a body.
@@ -88,11 +88,11 @@ pub struct Body {
     pub(super) state: State,
     /// The table of the call.
     pub(super) table: u8,
-    /// Whether the call's object had its name, its arguments, its id so far.
+    /// Whether the name, the arguments and the id of the call's object have been read.
     pub(super) has_name: bool,
     pub(super) has_arguments: bool,
     pub(super) has_id: bool,
-    /// Whether it had any other member, except for a type and a number.
+    /// Whether the object had any other member, except for a type and a number.
     pub(super) has_other: bool,
     /// Whether a value of the call ended without its closer.
     pub(super) is_repaired: bool,
@@ -133,9 +133,9 @@ pub(super) enum State {
     /// After the arguments of a call that has no `end`.
     Ended,
     Implied,
-    /// The call breaks here, because a closer is inside the text that was read last.
+    /// The call breaks at this place, because a closer is inside the text that was read last.
     Breaks,
-    // An object: before a member or the brace; at a key; inside any other key; after it; before a value.
+    // In an object: before a member or the brace; at a known key; inside any other key; after a key; before a value.
     Member {
         is_first: bool,
     },
@@ -161,7 +161,8 @@ pub(super) enum State {
     },
     /// Before the arguments of a call with a head.
     Arguments,
-    // Keys and values in tags: before a key, in it, after it; before a type, in it, after it; before the value; in the value.
+    // Keys and values in tags: before a key, in a key, after a key; before a type, in a type, after a type; before the value; in
+    // the value.
     Pair {
         is_first: bool,
     },
@@ -185,7 +186,7 @@ pub(super) enum State {
         framing: u16,
         len: u16,
     },
-    // Elements inside each other: `content` is that of the innermost one.
+    // Elements inside each other: `content` is the content of the innermost element.
     Element {
         content: ElementContent,
     },
@@ -379,15 +380,15 @@ impl Body {
         Ok(None)
     }
 
-    /// Returns a step: the next `len` bytes are this piece. All steps are made here, so that `due` is always reduced by their
-    /// bytes.
+    /// Returns a step: the next `len` bytes are this piece. Only this function makes steps, so that `due` is always reduced by
+    /// their bytes.
     pub(super) fn piece(&mut self, piece: Piece, len: usize, state: State) -> Step {
         self.state = state;
         self.due = self.due.saturating_sub(len.min(usize::from(u16::MAX)) as u16);
         Step::Piece { piece, len, next: *self }
     }
 
-    /// Returns such a step if `len` is not 0; otherwise continues in `state`.
+    /// Returns a step of `len` bytes if `len` is not 0; otherwise continues in `state`.
     pub(super) fn some(&mut self, piece: Piece, len: usize, state: State) -> Transition {
         if len == 0 { self.go(state) } else { Ok(Some(self.piece(piece, len, state))) }
     }
@@ -476,7 +477,7 @@ impl Body {
         }
     }
 
-    /// Reads an optional literal as framing. The next state is `state` after it, and `otherwise` without it.
+    /// Reads an optional literal as framing. The next state is `state` after the literal, and `otherwise` without it.
     pub(super) fn may(&mut self, view: &View, literal: &[u8], state: State, otherwise: State) -> Transition {
         match view.literal(0, literal) {
             Decision::Yes => self.some(Piece::Framing, literal.len(), state),
@@ -492,13 +493,13 @@ impl Body {
         if whole == 0 { self.more(view) } else { self.some(piece, whole, state) }
     }
 
-    /// Reads a piece up to the byte at an index, which ends it. The state changes only when that byte is next: until then the
-    /// body stays inside the piece, in `own`, because the host may stop before the byte.
+    /// Reads a piece up to the byte at an index, which ends the piece. The state changes only when that byte is next: until then
+    /// the body stays inside the piece, in `own`, because the host may stop before the byte.
     pub(super) fn ends_at(&mut self, at: usize, piece: Piece, own: State, after: State) -> Transition {
         if at == 0 { self.go(after) } else { self.some(piece, at, own) }
     }
 
-    /// Reads the text before an index; then the decision at the index applies.
+    /// Reads the text before an index; the decision made for that index applies afterwards.
     pub(super) fn before(&mut self, at: usize, piece: Piece, state: State, seen: Decision) -> Transition {
         if at > 0 { self.some(piece, at, state) } else { Err(seen) }
     }

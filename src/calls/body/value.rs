@@ -97,8 +97,8 @@ impl Body {
                         };
                         return self.some(piece, len, state(closer, len));
                     }
-                    // The next bytes were needed to decide this end. If the host stops before them, they must not be replaced
-                    // by others.
+                    // The next bytes were needed to decide this end. If the host stops before them, no other bytes may take their
+                    // place.
                     self.due = ends.reach(has_closer) as u16;
                     if is_broken {
                         return self.go(State::Breaks);
@@ -222,8 +222,8 @@ impl Ends<'_> {
         self.around.then(at, closer, |at| self.goes_on(at)).or(self.around.is_cut_at_end(at, closer))
     }
 
-    /// Returns whether the call ends at an index although the value's closer is missing. That is so only if the answer ends
-    /// too: if another call follows, a quotation may have both.
+    /// Returns whether the call ends at an index although the value's closer is missing. This requires that the answer ends too,
+    /// because a quotation may contain the end of a call with another call after it.
     fn is_over(&self, at: usize) -> Decision {
         let Around { tables, .. } = self.around;
         let ends = |at: usize| self.around.ends_answer(at);

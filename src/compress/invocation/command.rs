@@ -33,7 +33,6 @@ pub struct Command {
 
 impl Command {
     /// Returns the one program whose output is visible. Returns `None` if several programs print, or none does.
-    #[doc(alias = "aside_command_line_parse")]
     #[must_use]
     pub fn parse(line: &str) -> Option<Command> {
         let mut all = Command::all(line)?;
@@ -50,8 +49,6 @@ impl Command {
     /// let seen: Vec<_> = runs.iter().map(|run| (run.name(), run.subcommand(), run.prints())).collect();
     /// assert_eq!(seen, [("cd", Some("app"), false), ("cargo", Some("test"), true), ("tail", None, false)]);
     /// ```
-    #[doc(alias = "aside_command_line_parse")]
-    #[doc(alias = "aside_command_line_command")]
     #[must_use]
     pub fn all(line: &str) -> Option<Vec<Command>> {
         let mut all = Vec::new();

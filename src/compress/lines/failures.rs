@@ -18,7 +18,6 @@ use super::{
     class::Class,
     patterns::{Patterns, Prefixes, needed_texts, set},
 };
-use crate::file_error;
 
 /// The compiled definitions. Each rule has its own sets of patterns, which see only lines with one of their literals.
 pub struct Failures {
@@ -39,6 +38,12 @@ pub struct Failures {
     continues: Patterns,
     leads: Patterns,
     help: Patterns,
+    record: Patterns,
+    message: Patterns,
+    frame: Patterns,
+    library: Patterns,
+    notes: Patterns,
+    progress: Patterns,
     ends_message: Patterns,
     /// Match lines that look like a diagnostic, and lines that say that there is none.
     weak: Patterns,
@@ -130,7 +135,7 @@ pub struct LineMatch {
 /// Returns the definitions that are part of the library.
 pub fn built_in() -> &'static Failures {
     static FAILURES: LazyLock<Failures> = LazyLock::new(|| {
-        let file: File = file_error::read(include_str!(concat!(env!("OUT_DIR"), "/failures.toml")))
+        let file: File = serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/failures.json")))
             .expect("_failures.toml is right");
         Failures::new(&file)
     });
@@ -148,6 +153,12 @@ struct File {
     continues: Extent,
     leads: Extent,
     help: Extent,
+    record: Extent,
+    message: Extent,
+    frame: Extent,
+    library: Extent,
+    notes: Extent,
+    progress: Extent,
     ends_message: Extent,
     weak: Vec<Extent>,
     nothing: Extent,
@@ -320,6 +331,12 @@ impl Failures {
             continues: set(&file.continues.patterns),
             leads: set(&file.leads.patterns),
             help: set(&file.help.patterns),
+            record: set(&file.record.patterns),
+            message: set(&file.message.patterns),
+            frame: set(&file.frame.patterns),
+            library: set(&file.library.patterns),
+            notes: set(&file.notes.patterns),
+            progress: set(&file.progress.patterns),
             ends_message: set(&file.ends_message.patterns),
             weak: set(&weak),
             nothing: set(&file.nothing.patterns),
@@ -366,6 +383,28 @@ impl Failures {
     /// Returns whether this line, which has no prefix, begins a list of how a program is to be called.
     pub fn begins_help(&self, line: &[u8]) -> bool {
         self.help.is_match(line)
+    }
+
+    /// Returns whether this line, which has no prefix, shows the progress of tests.
+    pub fn is_progress(&self, line: &[u8]) -> bool {
+        self.progress.is_match(line)
+    }
+
+    /// Returns the place of this line, which has no prefix, in the order of a region: a message, a place in the code, another line, a
+    /// frame in other people's code, a note.
+    pub fn rank(&self, line: &[u8]) -> u8 {
+        match () {
+            _ if self.notes.is_match(line) => 4,
+            _ if self.library.is_match(line) => 3,
+            _ if self.message.is_match(line) => 0,
+            _ if self.frame.is_match(line) => 1,
+            _ => 2,
+        }
+    }
+
+    /// Returns whether this line is the heading of a record.
+    pub fn is_record(&self, line: &[u8]) -> bool {
+        self.record.is_match(line)
     }
 
     /// Returns whether this line, which has no prefix, comes after the message of a failure.
@@ -539,6 +578,12 @@ mod tests {
             ("continues", &file.continues),
             ("leads", &file.leads),
             ("help", &file.help),
+            ("record", &file.record),
+            ("message", &file.message),
+            ("frame", &file.frame),
+            ("library", &file.library),
+            ("notes", &file.notes),
+            ("progress", &file.progress),
             ("ends_message", &file.ends_message),
             ("nothing", &file.nothing),
         ] {

@@ -9,7 +9,6 @@ pub mod labels;
 pub mod layout;
 pub mod patterns;
 pub mod protect;
-pub mod records;
 pub mod regions;
 pub mod verdict;
 pub mod weak;

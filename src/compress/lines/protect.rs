@@ -40,7 +40,6 @@ pub enum Format {
 /// assert!(!aside::compress::is_protected(b"[INFO]\nscanning\n"));
 /// assert!(!aside::compress::is_protected(b"{\"a\": 1"));
 /// ```
-#[doc(alias = "aside_is_protected")]
 #[must_use]
 pub fn is_protected(text: &[u8]) -> bool {
     Format::of(text).is_some()

@@ -7,28 +7,23 @@ use std::{
 };
 
 use super::{
-    long_lines::{LINE_SHARE, shortened},
     pass::{Pass, Promise, Stage},
-    region_order::{Lines, Order, shape},
+    region_order::{Order, shape},
+    selection::Selection,
 };
 use crate::compress::{
-    invocation::input::Input,
+    invocation::{files::reads_or_searches, input::Input},
     lines::{
         class::Class,
-        failures, headings,
+        failures,
         layout::Text,
-        records,
         verdict::Verdicts,
         weak::{may_have_weak, weak},
     },
-    text::{
-        edit::{Edit, EditKind},
-        marker::Marker,
-    },
+    records::{self, streams},
+    text::edit::Edit,
 };
 
-/// The longest marker line.
-pub const LONGEST_MARKER: usize = 100;
 /// The tail gets an eighth of the budget however much the regions take; the head gets a tenth if the regions leave it.
 const TAIL_SHARE: usize = 8;
 const HEAD_SHARE: usize = 10;
@@ -36,11 +31,12 @@ const HEAD_SHARE: usize = 10;
 /// their share of the budget.
 pub const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
-/// A quarter of a region that is cut is for failure lines in its middle.
-const FAILURES_SHARE: usize = 4;
 /// A region that is kept has at least this share of the free budget, within these bounds.
 const LEAST_SHARE: usize = 16;
 const LEAST_OF_REGION: (usize, usize) = (160, 600);
+/// The number of messages that a region keeps in any case, with its first line and as many short messages next to these.
+const MESSAGES: usize = 2;
+const SHORT_MESSAGE: usize = 80;
 /// A region of at most this many lines is kept whole, or only its first line is.
 const SHORT_REGION: usize = 6;
 /// The share of the regions at the end, which are kept whole, in the free budget.
@@ -52,6 +48,12 @@ const UNKNOWN_SHARE: usize = 2;
 /// all others come before the tail, with this share of the rest.
 const LITTLE_SHARE: usize = 4;
 const NOVEL_SHARE: usize = 2;
+/// The share of rows that differ from the others.
+const RARE_ROWS_SHARE: usize = 2;
+/// A record of at most this many bytes stays whole or goes whole.
+const SMALL_RECORD: usize = 600;
+/// The number of records that do not fit before no more are tried.
+const MOST_MISSES: usize = 32;
 
 /// A pass that leaves out lines that do not fit into a budget.
 pub struct Budget;
@@ -79,7 +81,9 @@ pub fn edits(text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
     let classes = classes(text);
     let regions = regions(&classes);
     let weak = if may_have_weak(input) { weak(text, failures::built_in()) } else { Vec::new() };
-    let mut selection = Selection::new(text, &classes, &weak, limit);
+    let is_list = regions.is_empty() || input.exit_code() == Some(0) || reads_or_searches(input);
+    let records = if is_list { records::text::find(text, failures::built_in()) } else { Vec::new() };
+    let mut selection = Selection::new(text, &classes, &weak, &records, limit);
     let has_verdict = |class: &Class| class.has(Class::FAILED_VERDICT) || class.has(Class::PASSED_VERDICT);
     let is_failed = input.exit_code().is_some_and(|code| code != 0);
     let mut verdicts = Verdicts::default();
@@ -98,6 +102,10 @@ pub fn edits(text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
     if is_failed && selection.said(&regions, &weak) < limit / LITTLE_SHARE {
         selection.novel();
     }
+    if is_list && !is_failed && records.is_empty() {
+        selection.rare();
+    }
+    selection.records();
     selection.close();
     selection.head(limit / HEAD_SHARE);
     selection.tail(limit);
@@ -111,8 +119,14 @@ pub fn edits(text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
 /// Returns the class of each line, also in a stream of records.
 fn classes(text: Text<'_>) -> Vec<Class> {
     let mut classes: Vec<Class> = (0..text.len()).map(|line| text.class(line)).collect();
-    if records::has_records(text) {
-        records::mark(text, &mut classes);
+    if streams::has_records(text) {
+        streams::mark(text, &mut classes);
+    }
+    // Lines below them name the tests that failed, which dots only count.
+    for (line, class) in classes.iter_mut().enumerate().filter(|(_, class)| class.has(Class::REGION)) {
+        if failures::built_in().is_progress(text.line(line)) {
+            *class = Class::default();
+        }
     }
     classes
 }
@@ -131,22 +145,6 @@ fn regions(classes: &[Class]) -> Vec<Range<usize>> {
     regions
 }
 
-/// Returns the headings of indented failure lines and diagnostics.
-fn headings(text: Text<'_>, classes: &[Class], weak: &[Range<usize>]) -> Vec<Option<u32>> {
-    let mut of = vec![None; text.len()];
-    let is_indented = |line: usize| text.line(line).starts_with(b" ") || text.line(line).starts_with(b"\t");
-    let failures = (0..text.len()).filter(|&line| classes[line].has(Class::FAILURE) && !classes[line].has(Class::HELP));
-    let problems = failures.chain(weak.iter().map(|lines| lines.start)).filter(|&line| is_indented(line));
-    let problems: Vec<usize> = problems.collect();
-    if !problems.is_empty() {
-        let parents = headings::parents(text);
-        for line in problems {
-            of[line] = parents[line].and_then(|parent| headings::heading(text, parent));
-        }
-    }
-    of
-}
-
 /// Returns the cost of all regions if none may be larger than a cap. Each item has the size of a region and the size of its first
 /// line.
 fn total(sizes: &[(usize, usize)], cap: usize, marker: usize) -> usize {
@@ -154,111 +152,7 @@ fn total(sizes: &[(usize, usize)], cap: usize, marker: usize) -> usize {
     sizes.iter().map(|&(size, first)| cost(size, first) + marker).sum()
 }
 
-struct Selection<'a> {
-    text: Text<'a>,
-    classes: &'a [Class],
-    limit: usize,
-    kept: Vec<bool>,
-    /// The heading of each problem that has one.
-    headings: Vec<Option<u32>>,
-    /// The lines in the order in which they were kept, so that steps can be taken back.
-    order: Vec<usize>,
-    /// The cost of the kept lines and the markers between them.
-    spent: usize,
-    /// The cost of a marker line.
-    marker: usize,
-}
-
-impl<'a> Selection<'a> {
-    fn new(text: Text<'a>, classes: &'a [Class], weak: &[Range<usize>], limit: usize) -> Selection<'a> {
-        // No marker for a part of the text is longer than one for the whole text. Usually, only one marker counts error regions.
-        let cost = |regions| {
-            let at = text.numbered.map(|lines| (lines, lines + 1));
-            let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions, at };
-            most.to_string().len() + 1
-        };
-        Selection {
-            text,
-            classes,
-            limit,
-            kept: vec![false; text.len()],
-            headings: headings(text, classes, weak),
-            order: Vec::new(),
-            spent: cost(text.len()),
-            marker: cost(0),
-        }
-    }
-
-    fn lines(&self) -> Lines<'_> {
-        Lines { text: self.text, classes: self.classes, headings: &self.headings }
-    }
-
-    fn longest_line(&self) -> usize {
-        self.limit / LINE_SHARE
-    }
-
-    fn size(&self, line: usize) -> usize {
-        if self.is_cut(line) { self.longest_line() + self.marker } else { self.text.span(line).len() }
-    }
-
-    /// Returns whether the line would be too long if it were kept whole. A line shortened by `long_lines` is shorter, so if a
-    /// longer line is next to a marker of that kind, a tool printed the marker.
-    fn is_cut(&self, line: usize) -> bool {
-        self.text.span(line).len() > self.longest_line()
-    }
-
-    /// Returns the cost of keeping the line.
-    fn price(&self, line: usize) -> usize {
-        if self.kept[line] { 0 } else { self.size(line) }
-    }
-
-    fn cost(&self, lines: Range<usize>) -> usize {
-        lines.map(|line| self.price(line)).sum()
-    }
-
-    /// Keeps these lines if the limit allows it, and with them the headings of problems. The parts of a line that was
-    /// cut before stay together.
-    fn take(&mut self, lines: Range<usize>, limit: usize) -> bool {
-        let (spent, mut at) = (self.spent, self.order.len());
-        let first = at;
-        self.add(lines);
-        while let Some(&line) = self.order.get(at) {
-            at += 1;
-            if let Some(heading) = self.headings[line].map(|heading| heading as usize).filter(|&line| !self.kept[line])
-            {
-                self.add(heading..heading + 1);
-            }
-        }
-        let fits = self.order.len() == first || self.spent <= limit;
-        if !fits {
-            self.take_back(first, spent);
-        }
-        fits
-    }
-
-    /// Keeps lines and counts their cost.
-    fn add(&mut self, mut lines: Range<usize>) {
-        lines.start -= self.text.cut_before(lines.start);
-        lines.end += self.text.cut_after(lines.end - 1);
-        let kept = &self.kept;
-        let closed = lines.clone().filter(|&line| !kept[line] && (line == lines.start || kept[line - 1])).count();
-        let left = lines.start > 0 && !kept[lines.start] && !kept[lines.start - 1];
-        let right = lines.end < kept.len() && !kept[lines.end - 1] && !kept[lines.end];
-        let markers = usize::from(left) + usize::from(right);
-        let cost = self.cost(lines.clone());
-        self.spent = (self.spent + cost + markers * self.marker).saturating_sub(closed * self.marker);
-        self.order.extend(lines.clone().filter(|&line| !kept[line]));
-        self.kept[lines].fill(true);
-    }
-
-    /// Undoes the choices made after this many lines, when this much was spent.
-    fn take_back(&mut self, order: usize, spent: usize) {
-        for line in self.order.drain(order..) {
-            self.kept[line] = false;
-        }
-        self.spent = spent;
-    }
-
+impl Selection<'_> {
     /// Keeps the last line that is not blank.
     fn last_line(&mut self) {
         if let Some(line) = (0..self.text.len()).rev().find(|&line| !self.text.is_blank(line)) {
@@ -272,6 +166,7 @@ impl<'a> Selection<'a> {
             return;
         }
         let limit = (self.spent + share).min(self.limit);
+        self.first_block(weak, limit);
         let order = Order::of(self.lines(), weak);
         // If headings compete, each gets its first line before any gets a second one.
         let mut headed = HashSet::new();
@@ -292,6 +187,16 @@ impl<'a> Selection<'a> {
         }
     }
 
+    /// Keeps the whole block of the first of many diagnostics: the others may leave out what it says.
+    fn first_block(&mut self, weak: &[Range<usize>], limit: usize) {
+        let Some(first) = weak.first().filter(|_| weak.len() > SHORT_REGION) else { return };
+        let from = (0..first.start).rev().find(|&line| self.text.is_blank(line)).map_or(0, |line| line + 1);
+        let to = (first.end..self.text.len()).find(|&line| self.text.is_blank(line)).unwrap_or(first.end);
+        if self.cost(from..to) <= limit.saturating_sub(self.spent) / LITTLE_SHARE {
+            self.take(from..to, limit);
+        }
+    }
+
     /// Returns the number of kept bytes in lines that say, or may say, what failed.
     fn said(&self, regions: &[Range<usize>], weak: &[Range<usize>]) -> usize {
         let lines = regions.iter().chain(weak).flat_map(|lines| lines.clone());
@@ -307,6 +212,37 @@ impl<'a> Selection<'a> {
         for line in (0..shapes.len()).rev() {
             let is_novel = counts[&shapes[line]] == 1 && !self.text.is_blank(line) && !self.is_cut(line);
             if is_novel && !self.kept[line] && !self.take(line..line + 1, limit) {
+                break;
+            }
+        }
+    }
+
+    /// Keeps rows that differ from the others.
+    fn rare(&mut self) {
+        let limit = self.spent + self.limit.saturating_sub(self.spent) / RARE_ROWS_SHARE;
+        for line in records::text::rare_rows(self.text, failures::built_in()) {
+            if !self.kept[line] && !self.take(line..line + 1, limit) {
+                break;
+            }
+        }
+    }
+
+    /// Keeps records. The longest bodies shrink first. If records with small bodies do not fit either, these stay whole or go whole.
+    fn records(&mut self) {
+        let sizes: Vec<usize> = self.records.iter().map(|record| self.cost(record.lines.clone())).collect();
+        let free = self.limit.saturating_sub(self.spent);
+        let most = sizes.iter().copied().max().unwrap_or(0);
+        let sum =
+            |cap: usize| sizes.iter().map(|&size| if size <= cap { size } else { cap + self.marker }).sum::<usize>();
+        let (mut low, mut high) = (SMALL_RECORD.max(free / LEAST_SHARE), most.max(1));
+        while low + 1 < high {
+            let middle = low.midpoint(high);
+            if sum(middle) <= free { low = middle } else { high = middle }
+        }
+        let mut misses = 0;
+        for at in records::text::order(self.text, self.records) {
+            misses += usize::from(!self.region(&self.records[at].lines, low, self.limit));
+            if misses > MOST_MISSES {
                 break;
             }
         }
@@ -439,7 +375,9 @@ impl<'a> Selection<'a> {
             if !region.clone().any(|line| self.kept[line]) {
                 continue;
             }
-            let lines = region.start.saturating_sub(before)..region.start;
+            let is_progress = |&line: &usize| failures::built_in().is_progress(self.text.line(line));
+            let from = region.start.saturating_sub(before);
+            let lines = (from..region.start).rev().find(is_progress).map_or(from, |line| line + 1)..region.start;
             let end = (region.end + after).min(self.kept.len());
             if !lines.is_empty() && !self.take(lines, limit) || region.end < end && !self.take(region.end..end, limit) {
                 break;
@@ -447,8 +385,8 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Keeps a region's first line, its failure lines, and as much of its two ends as the cap allows. Keeps nothing if
-    /// that does not fit.
+    /// Keeps a region's first line, its messages, and as much of its two ends as the cap allows. Keeps nothing if that does not
+    /// fit.
     fn region(&mut self, region: &Range<usize>, cap: usize, limit: usize) -> bool {
         if self.cost(region.clone()) <= cap {
             return self.take(region.clone(), limit);
@@ -456,128 +394,56 @@ impl<'a> Selection<'a> {
         if region.len() <= SHORT_REGION {
             return self.take(region.start..region.start + 1, limit);
         }
-        let mut failures = Vec::new();
-        let mut used = 0;
-        for line in (region.start + 1..region.end).rev() {
-            let cost = self.price(line) + self.marker;
-            if self.classes[line].has(Class::FAILURE) && used + cost <= cap / FAILURES_SHARE {
+        let mut chosen = vec![false; region.len()];
+        chosen[0] = true;
+        let mut used = self.price(region.start);
+        for (nth, (rank, line)) in self.ranked(region).into_iter().enumerate() {
+            let at = line - region.start;
+            let beside = usize::from(chosen[at - 1]) + usize::from(chosen.get(at + 1) == Some(&true));
+            let cost = (self.price(line) + self.marker).saturating_sub(beside * self.marker);
+            // A region without its message says little.
+            let most = if self.price(line) <= SHORT_MESSAGE { MESSAGES * (1 + beside) } else { MESSAGES };
+            if used + cost <= cap || rank == 0 && nth < most {
                 used += cost;
-                failures.push(line);
+                chosen[at] = true;
             }
         }
-        let cap = cap - used;
-        let sizes = |from: usize, to: usize, half: usize, this: &Self, back: bool| {
-            let mut used = 0;
-            let mut count = 0;
-            while from + count < to {
-                let line = if back { to - 1 - count } else { from + count };
-                used += this.price(line);
-                if used > half {
-                    break;
-                }
-                count += 1;
-            }
-            count
-        };
-        let head = sizes(region.start, region.end, cap / 2, self, false).max(1);
-        let first = self.price(region.start);
-        let rest = cap.saturating_sub(first.max(cap / 2));
-        let tail = sizes(region.start + head, region.end, rest, self, true);
-        // The head gets the rest of the budget after the tail.
-        let used = self.cost(region.end - tail..region.end);
-        let head = head.max(sizes(region.start, region.end - tail, cap.saturating_sub(used), self, false));
         let (order, spent) = (self.order.len(), self.spent);
-        let mut fits = self.take(region.start..region.start + head, limit);
-        fits = fits && (tail == 0 || self.take(region.end - tail..region.end, limit));
-        fits = fits && failures.iter().all(|&line| self.take(line..line + 1, limit));
-        if !fits {
-            self.take_back(order, spent);
-        }
-        fits
-    }
-
-    /// Keeps lines between kept ones if they are no longer than the marker that would replace them.
-    fn close(&mut self) {
-        let mut line = 0;
-        while let Some(start) = (line..self.kept.len()).find(|&line| !self.kept[line]) {
-            line = (start..self.kept.len()).find(|&line| self.kept[line]).unwrap_or(self.kept.len());
-            if self.text.spans(start..line).len() <= self.marker {
-                self.take(start..line, self.limit);
+        let mut at = 0;
+        for run in chosen.chunk_by(|one, next| one == next) {
+            let lines = region.start + at..region.start + at + run.len();
+            at += run.len();
+            if run[0] && !self.take(lines, limit) {
+                self.take_back(order, spent);
+                return false;
             }
         }
+        true
     }
 
-    /// Drops all verdicts of success if a verdict of failure is not kept.
-    fn no_false_green(&mut self) {
-        let classes = self.classes;
-        let has = |line: usize, class: Class| classes[line].has(class);
-        if (0..self.text.len()).any(|line| !self.kept[line] && has(line, Class::FAILED_VERDICT)) {
-            for line in 0..self.text.len() {
-                if has(line, Class::PASSED_VERDICT) {
-                    self.give_up(line);
-                }
-            }
+    /// Returns the lines of a region after its first one, with their ranks, in the order in which they stay: messages, then the
+    /// others. Of the lines of a rank, those near its ends come first.
+    fn ranked(&self, region: &Range<usize>) -> Vec<(u8, usize)> {
+        let failures = failures::built_in();
+        let mut ranks: [Vec<usize>; 5] = Default::default();
+        let mut is_message =
+            self.text.line(region.start).ends_with(b":") && self.classes[region.start].has(Class::FAILURE);
+        for line in region.start + 1..region.end {
+            let class = self.classes[line];
+            let text = self.text.unstamped(line, failures);
+            let rank = match () {
+                _ if class.has(Class::FAILURE) || is_message => 0,
+                _ if class.has(Class::HUNK) => 2,
+                _ => failures.rank(text),
+            };
+            is_message = class.has(Class::FAILURE) && text.ends_with(b":");
+            ranks[usize::from(rank)].push(line);
         }
-    }
-
-    /// Leaves a line out, and enough lines after or before it for a marker.
-    fn give_up(&mut self, line: usize) {
-        let (mut start, mut end) = (line, line + 1);
-        while self.text.spans(start..end).len() < LONGEST_MARKER && end - start < self.kept.len() {
-            if end < self.kept.len() { end += 1 } else { start -= 1 }
-        }
-        start -= self.text.cut_before(start);
-        end += self.text.cut_after(end - 1);
-        self.kept[start..end].fill(false);
-    }
-
-    /// Leaves out problems whose heading was left out.
-    fn drop_orphans(&mut self) {
-        for line in 0..self.kept.len() {
-            if self.headings[line].is_some_and(|heading| self.kept[line] && !self.kept[heading as usize]) {
-                self.give_up(line);
-            }
-        }
-    }
-
-    /// Leaves out markers that are next to lines that go, or next to each other. One marker then counts all of these lines.
-    fn join_omissions(&mut self) {
-        let text = self.text;
-        let is_marker = |line: usize| {
-            matches!(Marker::parse(text.line(line)), Some(Marker::LeftOut { .. } | Marker::AsAbove { .. }))
+        let from_ends = |(rank, lines): (usize, &Vec<usize>)| {
+            let last = lines.len();
+            let order = (0..last).map(move |at| if at % 2 == 0 { at / 2 } else { last - 1 - at / 2 });
+            order.map(|at| (rank as u8, lines[at])).collect::<Vec<_>>()
         };
-        let omits: Vec<bool> = (0..text.len()).map(|line| !self.kept[line] || is_marker(line)).collect();
-        for pair in 1..text.len() {
-            if omits[pair - 1] && omits[pair] {
-                self.kept[pair - 1..=pair].fill(false);
-            }
-        }
-    }
-
-    fn edits(&self, regions: &[Range<usize>]) -> Vec<Edit> {
-        let text = self.text;
-        let mut edits = Vec::new();
-        let mut line = 0;
-        // The first region that has not begun before the current line.
-        let mut region = 0;
-        while line < text.len() {
-            if self.kept[line] {
-                let longest = self.longest_line();
-                if self.is_cut(line) {
-                    edits.extend(shortened(text, line, longest));
-                }
-                line += 1;
-                continue;
-            }
-            let end = (line..text.len()).find(|&line| self.kept[line]).unwrap_or(text.len());
-            while regions.get(region).is_some_and(|region| region.start < line) {
-                region += 1;
-            }
-            let whole = regions[region..].iter().take_while(|region| region.end <= end).count();
-            edits.push(Edit { range: text.spans(line..end), kind: EditKind::LeaveOut { regions: whole } });
-            region += whole;
-            line = end;
-        }
-        edits
+        ranks.iter().enumerate().flat_map(from_ends).collect()
     }
 }

@@ -3,6 +3,7 @@
 use super::{
     budget::Budget,
     file_filter,
+    json_records::JsonRecords,
     long_lines::LongLines,
     minify::MinifyJson,
     pass::{Pass, Stage},
@@ -43,6 +44,7 @@ fn general() -> Vec<Box<dyn Pass>> {
         Box::new(LongLines),
         Box::new(Paths),
         Box::new(PassedRecords),
+        Box::new(JsonRecords),
         Box::new(Budget),
     ]
 }

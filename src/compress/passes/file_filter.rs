@@ -205,9 +205,22 @@ fn read(text: &str) -> Result<File, FileError> {
 
 /// A filter that was read from a file.
 pub struct FileFilter {
-    pub file: File,
+    /// A built-in filter, whose file is read on first use, because most are never used.
+    built_in: Option<&'static BuiltIn>,
+    file: OnceLock<File>,
     /// The patterns of a built-in filter, which are compiled on first use, because most are never used.
     compiled: OnceLock<Compiled>,
+}
+
+/// The file of a built-in filter, and what shows whether it must be read.
+struct BuiltIn {
+    id: &'static str,
+    budget: bool,
+    fallback: bool,
+    commands: &'static [&'static str],
+    opens: &'static [&'static str],
+    closes: &'static [&'static str],
+    text: &'static str,
 }
 
 /// Every pattern of a file, in one set.
@@ -236,22 +249,47 @@ impl FileFilter {
                 return Err(fault(format!("more than {MOST_MEMORY_OF_START} bytes when compiled")));
             }
         }
-        Ok(FileFilter { file, compiled: compiled.into() })
+        Ok(FileFilter { built_in: None, file: file.into(), compiled: compiled.into() })
+    }
+
+    pub fn file(&self) -> &File {
+        self.file.get_or_init(|| {
+            let BuiltIn { id, text, .. } = self.built_in.expect("other filters have their files");
+            read(text).unwrap_or_else(|error| panic!("the built-in filter {id}: {error}"))
+        })
+    }
+
+    /// Returns the tests of a file that was read, which leave it.
+    pub fn take_tests(&mut self) -> Vec<Spanned<Test>> {
+        self.file.get_mut().map(|file| std::mem::take(&mut file.test)).unwrap_or_default()
+    }
+
+    /// Returns whether the filter runs only under a budget, and whether it is a fallback.
+    fn kind(&self) -> (bool, bool) {
+        match self.built_in {
+            Some(built_in) => (built_in.budget, built_in.fallback),
+            None => (self.file().budget, self.file().fallback),
+        }
     }
 
     fn compiled(&self) -> &Compiled {
-        self.compiled.get_or_init(|| Compiled::new(&self.file.rule).expect("built-in patterns are right"))
+        self.compiled.get_or_init(|| Compiled::new(&self.file().rule).expect("built-in patterns are right"))
     }
 
     fn is_for(&self, input: &Input) -> bool {
-        if self.file.fallback {
+        if self.kind().1 {
             return only_runs(input);
         }
-        if self.file.run.is_empty() {
-            return self.file.signature.is_empty();
+        let run = input.printing_command();
+        let named = self.built_in.filter(|built_in| !built_in.commands.is_empty());
+        if named.is_some_and(|named| !run.is_some_and(|run| named.commands.contains(&run.name()))) {
+            return false;
         }
-        let Some(run) = input.printing_command() else { return false };
-        self.file.run.iter().any(|wanted| {
+        if self.file().run.is_empty() {
+            return self.file().signature.is_empty();
+        }
+        let Some(run) = run else { return false };
+        self.file().run.iter().any(|wanted| {
             wanted.command.iter().any(|command| command == run.name())
                 && (wanted.subcommand.is_empty()
                     || run.subcommand().is_some_and(|given| wanted.subcommand.iter().any(|name| is_named(given, name))))
@@ -332,7 +370,7 @@ fn patterns_of(rule: &Rule) -> Vec<(&String, PatternRole, Range<usize>)> {
 
 impl Pass for FileFilter {
     fn id(&self) -> &str {
-        self.file.id.get_ref()
+        self.built_in.map_or_else(|| &self.file().id.get_ref()[..], |built_in| built_in.id)
     }
 
     fn promise(&self) -> Promise {
@@ -340,7 +378,7 @@ impl Pass for FileFilter {
     }
 
     fn stage(&self) -> Stage {
-        match (self.file.budget, self.file.fallback) {
+        match self.kind() {
             (true, _) => Stage::Budget,
             (_, true) => Stage::Fallback,
             _ => Stage::Tool,
@@ -348,20 +386,27 @@ impl Pass for FileFilter {
     }
 
     fn matches(&self, tool_id: &str, input: &Input) -> bool {
-        is_for(&self.file.tools, tool_id) && self.is_for(input)
+        self.is_for(input) && self.is_for_tool(tool_id)
     }
 
     fn is_for_tool(&self, tool_id: &str) -> bool {
-        is_for(&self.file.tools, tool_id)
+        // The built-in filters are for every tool.
+        self.built_in.is_some() || is_for(&self.file().tools, tool_id)
     }
 
     fn opens(&self) -> Vec<&str> {
-        let patterns = self.file.signature.iter().flat_map(|signature| signature.get_ref().opens.get_ref());
+        if let Some(built_in) = self.built_in {
+            return built_in.opens.to_vec();
+        }
+        let patterns = self.file().signature.iter().flat_map(|signature| signature.get_ref().opens.get_ref());
         patterns.map(String::as_str).collect()
     }
 
     fn closes(&self) -> Vec<&str> {
-        let patterns = self.file.signature.iter().filter_map(|signature| signature.get_ref().closes.as_ref());
+        if let Some(built_in) = self.built_in {
+            return built_in.closes.to_vec();
+        }
+        let patterns = self.file().signature.iter().filter_map(|signature| signature.get_ref().closes.as_ref());
         patterns.flat_map(Spanned::get_ref).map(String::as_str).collect()
     }
 
@@ -369,13 +414,13 @@ impl Pass for FileFilter {
         let compiled = self.compiled();
         let drops = |pattern: usize| {
             let (rule, role) = compiled.roles[pattern];
-            role == PatternRole::Line && self.file.rule[rule].get_ref().drop.is_some()
+            role == PatternRole::Line && self.file().rule[rule].get_ref().drop.is_some()
         };
         views.iter().any(|view| compiled.patterns.matches(view).into_iter().any(drops))
     }
 
     fn accepts(&self, format: Format) -> bool {
-        self.file.accepts.contains(&format)
+        self.file().accepts.contains(&format)
     }
 
     fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit> {
@@ -383,7 +428,7 @@ impl Pass for FileFilter {
     }
 
     fn decisions(&self, text: Text<'_>, input: &Input, _: usize) -> (Vec<Edit>, Vec<usize>) {
-        let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
+        let rules: Vec<&Rule> = self.file().rule.iter().map(Spanned::get_ref).collect();
         // The rule that drops each line; the number of rules if none does.
         let mut by: Vec<usize> = Vec::with_capacity(text.len());
         let mut taken = Vec::new();
@@ -432,7 +477,7 @@ impl FileFilter {
     /// there decides. Error regions stay whatever the rules say.
     fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, KeepReason>)) {
         let piped = is_piped(input);
-        let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
+        let rules: Vec<&Rule> = self.file().rule.iter().map(Spanned::get_ref).collect();
         let compiled = self.compiled();
         let mut open = vec![false; rules.len()];
         let mut hits = vec![false; rules.len()];
@@ -442,12 +487,14 @@ impl FileFilter {
         for line in 0..text.len() {
             hits.fill(false);
             starts.fill(false);
+            let mut ends = Vec::new();
             let mut see = |seen: &[u8]| {
+                ends.clear();
                 for pattern in compiled.patterns.matches(seen) {
                     match compiled.roles[pattern] {
                         (rule, PatternRole::Line) => hits[rule] = true,
                         (rule, PatternRole::From) => starts[rule] = true,
-                        (rule, PatternRole::Until) => open[rule] = false,
+                        (rule, PatternRole::Until) => ends.push(rule),
                     }
                 }
             };
@@ -457,12 +504,14 @@ impl FileFilter {
                 tell(Err(KeepReason::OfAnother));
                 continue;
             }
-            if class.has(Class::TAKEN) && (self.file.fallback || text.scope != Scope::All) {
+            if class.has(Class::TAKEN) && (self.kind().1 || text.scope != Scope::All) {
                 tell(Err(KeepReason::Taken));
                 continue;
             }
             // A rule may also be written for the prefixes that a machine or a program puts before lines.
             said.views(line).iter().for_each(&mut see);
+            // The tool's own text decides where it ends, which is the last one.
+            ends.iter().for_each(|&rule| open[rule] = false);
             open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
             let holds = |index: usize| match rules[index] {
                 rule if rule.from.is_some() && !open[index] => Err(KeepReason::Closed(index)),
@@ -490,7 +539,7 @@ impl FileFilter {
     /// Returns for each line the rule that drops it, or the reason why it stays. This does not say whether the edit was carried
     /// out.
     pub fn judged(&self, text: Text<'_>, input: &Input) -> Vec<Result<usize, KeepReason>> {
-        let rules: Vec<&Rule> = self.file.rule.iter().map(Spanned::get_ref).collect();
+        let rules: Vec<&Rule> = self.file().rule.iter().map(Spanned::get_ref).collect();
         let mut judged = Vec::with_capacity(text.len());
         self.judge(text, input, |line| judged.push(line));
         let mut by: Vec<usize> = judged.iter().map(|line| line.unwrap_or(rules.len())).collect();
@@ -509,7 +558,7 @@ impl FileFilter {
 
     /// Returns the line of the file on which a rule begins, counted from 1.
     pub fn line_of_rule(&self, text: &str, rule: usize) -> usize {
-        let start = self.file.rule[rule].span().start;
+        let start = self.file().rule[rule].span().start;
         1 + text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count()
     }
 }
@@ -551,9 +600,9 @@ fn left_out(text: Text<'_>, none: usize, by: &[usize]) -> Vec<Edit> {
 
 /// Returns the filters of `filters/`, in the order of their files' names.
 pub fn built_in() -> impl Iterator<Item = Box<dyn Pass>> {
-    const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/filters.rs"));
-    FILES.iter().map(|text| {
-        let file = read(text).unwrap_or_else(|error| panic!("a built-in filter: {error}\n{text}"));
-        Box::new(FileFilter { file, compiled: OnceLock::new() }) as Box<dyn Pass>
+    const FILES: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/filters.rs"));
+    FILES.iter().map(|built_in| {
+        let filter = FileFilter { built_in: Some(built_in), file: OnceLock::new(), compiled: OnceLock::new() };
+        Box::new(filter) as Box<dyn Pass>
     })
 }

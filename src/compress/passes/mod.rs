@@ -4,6 +4,7 @@
 pub mod budget;
 pub mod built_in;
 pub mod file_filter;
+pub mod json_records;
 pub mod long_lines;
 pub mod minify;
 pub mod pass;
@@ -12,6 +13,7 @@ pub mod paths;
 pub mod region_order;
 pub mod repeats;
 pub mod screen;
+pub mod selection;
 pub mod terminal;
 pub mod utf16;
 mod watch;

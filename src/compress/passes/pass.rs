@@ -21,6 +21,8 @@ pub enum Promise {
     Refold,
     /// The result has lines of the input, unchanged and in order, and marker lines.
     Select,
+    /// Whole elements of JSON, or the middle of its strings, are left out, and the result is JSON of the same form.
+    Elements,
 }
 
 /// The stage of a compression in which a filter runs.
@@ -38,6 +40,8 @@ pub enum Stage {
     Fold,
     /// Only under a budget, and only if the text is still too long.
     Budget,
+    /// As `Budget`, and the result is used only if the text then fits.
+    Structure,
     /// As `Budget`, and afterwards the text fits.
     Last,
 }

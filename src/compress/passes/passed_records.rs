@@ -1,10 +1,12 @@
 //! Leaves out, under a budget, the records about each test that then passed, because a test runner that writes for machines repeats
-//! each test's output. Records of tests that failed, were skipped or have not ended stay.
+//! each test's output. Records of tests that failed, were skipped or have not ended stay. It is before the filters for one tool, which
+//! may leave out the record that a test passed.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
     invocation::{files::only_runs, input::Input},
-    lines::{layout::Text, protect::Format, records},
+    lines::{layout::Text, protect::Format},
+    records::streams,
     text::edit::Edit,
 };
 
@@ -21,7 +23,7 @@ impl Pass for PassedRecords {
     }
 
     fn stage(&self) -> Stage {
-        Stage::Budget
+        Stage::Tool
     }
 
     fn matches(&self, _: &str, input: &Input) -> bool {
@@ -32,11 +34,12 @@ impl Pass for PassedRecords {
         format == Format::Ndjson
     }
 
-    fn edits(&self, text: Text<'_>, _: &Input, _: usize) -> Vec<Edit> {
-        if !records::has_records(text) {
+    fn edits(&self, text: Text<'_>, _: &Input, limit: usize) -> Vec<Edit> {
+        let has_budget = limit < usize::MAX;
+        if !has_budget || !streams::has_records(text) {
             return Vec::new();
         }
-        let passed = records::passed(text);
+        let passed = streams::passed(text);
         let goes = |line: usize| passed[line] && !text.class(line).must_stay();
         let mut edits = Vec::new();
         let mut line = 0;

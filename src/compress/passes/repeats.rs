@@ -173,6 +173,7 @@ fn with_signs_of_progress(text: Text<'_>) -> Vec<bool> {
     });
     let mut has_sign = vec![false; text.len()];
     mark_lines(text, memchr::memchr_iter(b'%', text.bytes), &mut has_sign);
+    mark_lines(text, memchr::memmem::find_iter(text.bytes, b"B/"), &mut has_sign);
     mark_lines(text, ANY_BAR.find_iter(text.bytes).map(|bar| bar.start()), &mut has_sign);
     has_sign
 }
@@ -220,7 +221,7 @@ impl<'a> Progress<'a> {
         let percent = percents.next();
         // Two percentages are columns of a table.
         let is_one = percents.next().is_none();
-        (is_one && (percent.is_some() || is_bar(line))).then_some(Progress { line, percent })
+        (is_one && (percent.is_some() || is_bar(line) || is_counter(line))).then_some(Progress { line, percent })
     }
 
     /// Returns whether both lines say the same, apart from figures and bars.
@@ -241,6 +242,14 @@ impl<'a> Progress<'a> {
             }
         })
     }
+}
+
+/// Returns whether the line counts bytes: `1.032GB/1.329GB`.
+fn is_counter(line: &[u8]) -> bool {
+    memchr::memmem::find_iter(line, b"B/").any(|at| {
+        let unit = line[..at].iter().rev().take_while(|byte| b"kKMGTi".contains(byte)).count();
+        line[..at - unit].last().is_some_and(u8::is_ascii_digit) && line.get(at + 2).is_some_and(u8::is_ascii_digit)
+    })
 }
 
 fn is_bar(line: &[u8]) -> bool {

@@ -46,17 +46,16 @@ const MOST_TESTS: usize = 8;
 /// # Errors
 ///
 /// [`FileError`] if the file cannot be used or if tests fail, with the place of the first fault.
-#[doc(alias = "aside_filter_check")]
 pub fn check_filter(text: &str) -> Result<(), FileError> {
     let text = &*with_lf(text);
     let mut filter = FileFilter::from_toml(text)?;
-    let tests = std::mem::take(&mut filter.file.test);
+    let tests = filter.take_tests();
     for (kind, name) in [(TestKind::Pass, "pass"), (TestKind::Fail, "fail"), (TestKind::LookAlike, "look-alike")] {
         if !tests.iter().any(|test| test.get_ref().kind == kind) {
             return Err(FileError::at(text, None, format!("there is no test of the kind `{name}`")));
         }
     }
-    let tool = filter.file.tools.first().cloned().unwrap_or("terminal".to_owned());
+    let tool = filter.file().tools.first().cloned().unwrap_or("terminal".to_owned());
     let entries: Vec<Entry> = built_in::before_tools()
         .chain([Box::new(filter) as Box<dyn Pass>])
         .map(|pass| Entry::Pass(pass.into()))

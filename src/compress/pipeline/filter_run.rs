@@ -20,6 +20,7 @@ use crate::compress::{
         built_in::minify_json,
         pass::{Pass, Promise, Stage, is_for},
     },
+    records::json::keeps_elements,
     text::{banner::has_banner, bytes::is_blank, edit::difference, edited::EditedText, limit::Limit},
 };
 
@@ -97,8 +98,14 @@ impl<'a> FilterRun<'a> {
         let fits = || room.is_none_or(|room| room.fits(&self.edited.bytes));
         match (stage, room) {
             _ if self.has_banner && stage < Stage::Last => {}
-            (Stage::Budget | Stage::Last, _) if fits() => {}
-            (Stage::Last, Some(room)) => self.fit(entry, room),
+            (Stage::Budget | Stage::Structure | Stage::Last, _) if fits() => {}
+            (Stage::Structure, Some(room)) => _ = self.fit(entry, room),
+            (Stage::Last, Some(room)) => {
+                if !self.fit(entry, room) {
+                    let reason = format!("the text does not fit into {room}");
+                    self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
+                }
+            }
             (Stage::Fold, Some(room)) => _ = self.step(entry, Some(room), usize::MAX),
             _ => _ = self.step(entry, None, room.map_or(usize::MAX, |room| room.bytes.min(self.target))),
         }
@@ -107,6 +114,9 @@ impl<'a> FilterRun<'a> {
     fn end_terminal_stage(&mut self) {
         if !self.is_normalised && self.format.is_none() && !self.used.is_empty() {
             self.format = Format::of(&self.edited.bytes);
+        }
+        if self.format == Some(Format::Ndjson) {
+            self.edited.quote_markers();
         }
         self.is_normalised = true;
     }
@@ -141,25 +151,28 @@ impl<'a> FilterRun<'a> {
     }
 
     /// Makes the text fit. If it is enough to remove the white space of JSON, only that is done. Otherwise a budget filter runs
-    /// with less and less room until the result fits, because markers take bytes too.
-    fn fit(&mut self, entry: &Entry, room: Limit) {
+    /// with less and less room until the result fits, because markers take bytes too. Returns whether the text fits.
+    fn fit(&mut self, entry: &Entry, room: Limit) -> bool {
         if self.format == Some(Format::Json)
             && self.step(&Entry::Pass(minify_json().into()), Some(room), usize::MAX).is_ok()
         {
-            return;
+            return true;
         }
         let mut target = room.target(&self.edited.bytes);
-        for _ in 0..12 {
+        for round in 0..12 {
             match self.step(entry, Some(room), target) {
                 Ok(()) => {
                     self.report.cut_protected |= self.format.is_some() || self.has_banner;
-                    return;
+                    return true;
                 }
-                Err(next) => target = room.next_target(target, next.as_ref().map_or(&[], |next| &next.bytes)),
+                Err(None) if entry.stage() < Stage::Last => return false,
+                Err(next) => {
+                    let text = &next.as_ref().unwrap_or(&self.edited).bytes;
+                    target = room.next_target(round, target, text);
+                }
             }
         }
-        let reason = format!("the text does not fit into {room}");
-        self.report.failed.push(Failed { filter: entry.id().to_owned(), reason });
+        false
     }
 
     /// Runs a filter. Accepts its result if it keeps its promise, is shorter, and fits where it must. If the result does not fit,
@@ -206,7 +219,7 @@ impl<'a> FilterRun<'a> {
 
     fn pass(&mut self, pass: &dyn Pass, target: usize) -> Result<Option<EditedText>, String> {
         let (tool_id, input) = (self.invocation.tool_id, self.invocation.input);
-        let accepts = |format| pass.stage() == Stage::Last || pass.accepts(format);
+        let accepts = |format| pass.stage() >= Stage::Structure || pass.accepts(format);
         if self.format.is_some_and(|format| !accepts(format)) {
             return Ok(None);
         }
@@ -250,6 +263,9 @@ impl<'a> FilterRun<'a> {
                     no_false_green(text, &edits)?;
                 }
             }
+            if pass.promise() == Promise::Elements {
+                keeps_elements(bytes, &edits)?;
+            }
             let next = undone(pass, bytes, edited.with(edits, number))?;
             layout.take(&taken);
             Ok(Some(next))
@@ -280,7 +296,7 @@ impl<'a> FilterRun<'a> {
 
 /// Returns the result of a filter. If the filter promises that undoing its result returns its input, this is checked.
 fn undone(pass: &dyn Pass, old: &[u8], next: EditedText) -> Result<EditedText, String> {
-    let promises = matches!(pass.promise(), Promise::Decode | Promise::Refold);
+    let promises = matches!(pass.promise(), Promise::Decode | Promise::Refold | Promise::Elements);
     if promises && !pass.is_undone(old, &next.bytes) {
         return Err("undoing it did not give its input".to_owned());
     }

@@ -45,7 +45,7 @@ impl Pipeline {
         report: &mut Report,
     ) -> Option<ShortenedText> {
         // A result is never longer than its text, so a text that fits needs no budget.
-        let limit = limit.filter(|limit| !limit.fits(raw.bytes));
+        let limit = limit.filter(|limit| !limit.fits(raw.bytes)).map(|limit| limit.below(raw.length));
         if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
             return None;
         }

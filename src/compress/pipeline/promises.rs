@@ -24,7 +24,9 @@ pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Resu
         at = range.end;
         let first = text.line_at(range.start);
         match edit.kind {
-            EditKind::Replace(_) => return Err("a select filter rewrote a line".into()),
+            EditKind::Replace(_) | EditKind::Elements(_) | EditKind::Members(_) | EditKind::OfString => {
+                return Err("a select filter rewrote a line".into());
+            }
             EditKind::Middle(_) => {
                 let line = text.span(first);
                 let inside = range.start >= line.start && range.end <= line.start + text.line(first).len();

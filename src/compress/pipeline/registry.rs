@@ -135,7 +135,6 @@ impl Registry {
     }
 
     /// Removes the filter or cache with this id. Returns whether there was one.
-    #[doc(alias = "aside_registry_remove")]
     pub fn remove(&mut self, id: &str) -> bool {
         let before = self.entries.len() + self.caches.len();
         self.signatures.take();

@@ -12,7 +12,6 @@ const START: &str = "[Output compressed by ";
 /// let banner = aside::compress::format_banner(&["terminal", "repeats"], 4000, 1200);
 /// assert!(banner.starts_with("[Output compressed by terminal, repeats (4000 → 1200 chars). "));
 /// ```
-#[doc(alias = "aside_format_banner")]
 #[must_use]
 pub fn format_banner(filter_ids: &[&str], before: usize, after: usize) -> String {
     banner(filter_ids, before, after, SWITCH_OFF)

@@ -16,8 +16,15 @@ pub struct Edit {
 pub enum EditKind {
     /// Replaces the range by other bytes.
     Replace(Vec<u8>),
-    /// Leaves out whole lines. A marker counts them, and the whole error regions among them.
-    LeaveOut { regions: usize },
+    /// Leaves out whole lines. A marker counts them, and the whole error regions and records among them. A line after it has the
+    /// names of the records, if there is room.
+    LeaveOut { regions: usize, records: usize, names: String },
+    /// Leaves out elements of a JSON array, or lines of JSON. A string takes their place.
+    Elements(usize),
+    /// Leaves out members of a JSON object. A member takes their place.
+    Members(usize),
+    /// Leaves out a part from the middle of a JSON string.
+    OfString,
     /// Leaves out whole lines that are also further up.
     AsAbove,
     /// Leaves out a part from the middle of one line. The text around it stays, each side on a separate line.
@@ -46,7 +53,7 @@ impl Inner {
 
 impl Edit {
     pub fn leave_out(range: Range<usize>) -> Edit {
-        Edit { range, kind: EditKind::LeaveOut { regions: 0 } }
+        Edit { range, kind: EditKind::LeaveOut { regions: 0, records: 0, names: String::new() } }
     }
 }
 

@@ -40,6 +40,8 @@ pub struct EditedText {
     pub taken: Vec<(Range<usize>, usize)>,
     /// The ends of the original's lines, if markers show line numbers.
     original_ends: Option<Arc<[usize]>>,
+    /// Each line is JSON, so markers are JSON strings.
+    is_json_lines: bool,
 }
 
 impl EditedText {
@@ -51,7 +53,13 @@ impl EditedText {
             segments: vec![Segment { original: whole.clone(), output: whole, kind: SegmentKind::Kept }],
             taken: Vec::new(),
             original_ends: None,
+            is_json_lines: false,
         }
+    }
+
+    /// Makes markers JSON strings, for a text of JSON lines.
+    pub fn quote_markers(&mut self) {
+        self.is_json_lines = true;
     }
 
     /// Makes markers say which lines of the original they replace.
@@ -148,6 +156,7 @@ impl EditedText {
                 segments: Vec::with_capacity(self.segments.len() + 2 * edits.len()),
                 taken: Vec::with_capacity(edits.len() + 1),
                 original_ends: self.original_ends.clone(),
+                is_json_lines: self.is_json_lines,
                 ..EditedText::default()
             },
         };
@@ -172,21 +181,30 @@ impl EditedText {
     fn marker(&self, range: &Range<usize>, kind: &EditKind, is_all_blank: bool) -> Option<(Vec<u8>, (usize, usize))> {
         let gone = &self.bytes[range.clone()];
         let (lines, bytes) = self.count(range);
-        if !matches!(kind, EditKind::Middle(_)) && !is_all_blank && is_blank(gone) {
+        let is_of_lines = matches!(kind, EditKind::LeaveOut { .. } | EditKind::AsAbove);
+        if is_of_lines && !is_all_blank && is_blank(gone) {
             return (!gone.is_empty()).then(|| (Vec::new(), (lines, bytes)));
         }
         let text = match *kind {
-            EditKind::LeaveOut { regions } => {
-                Marker::LeftOut { lines, bytes, regions, at: self.original_lines(range) }.to_string()
+            EditKind::LeaveOut { regions, records, ref names } => {
+                let at = self.original_lines(range);
+                let marker = |records| Marker::LeftOut { lines, bytes, regions, records, at }.to_string();
+                let named = if records > 0 { marker(records) + "\n" + names } else { marker(0) };
+                if named.len() < gone.len() { named } else { marker(0) }
             }
+            EditKind::Elements(elements) => format!("\"{}\"", Marker::Elements { elements, bytes }),
+            EditKind::Members(elements) => format!("\"{}\": null", Marker::Elements { elements, bytes }),
+            EditKind::OfString => Marker::OfString { bytes }.to_string(),
             EditKind::AsAbove => Marker::AsAbove { lines, at: self.original_lines(range) }.to_string(),
             EditKind::Middle(inner) => format!("\n{}\n", inner.marker(bytes)),
             EditKind::Replace(_) => unreachable!("a replacement has no marker"),
         };
         let end = if gone.ends_with(b"\n") { "\n" } else { "" };
-        let text = [text.as_bytes(), end.as_bytes()].concat();
+        let quote = if self.is_json_lines && is_of_lines { "\"" } else { "" };
+        let text = format!("{quote}{text}{quote}{end}").into_bytes();
         let fits = text.len() <= gone.len() && (text.len() * 3 <= gone.len() || units(&text) <= units(gone));
-        fits.then_some((text, (if matches!(kind, EditKind::Middle(_)) { 0 } else { lines }, bytes)))
+        let lines = if matches!(kind, EditKind::Middle(_) | EditKind::OfString) { 0 } else { lines };
+        fits.then_some((text, (lines, bytes)))
     }
 
     /// Adds a line of the original without these parts, for a text that is built from kept lines.
@@ -223,7 +241,7 @@ impl EditedText {
             return;
         }
         let start = self.bytes.len();
-        self.append(format!("{}\n", Marker::LeftOut { lines, bytes, regions, at: None }).as_bytes());
+        self.append(format!("{}\n", Marker::LeftOut { lines, bytes, regions, records: 0, at: None }).as_bytes());
         let kind = SegmentKind::LeftOut(0, lines, bytes);
         self.segments.push(Segment { original: offset..offset + bytes, output: start..self.bytes.len(), kind });
     }

@@ -1,19 +1,24 @@
-//! Limits for the length of a text, in bytes and in tokens. The budget and the filters must agree on whether a text fits, and on
+//! Limits for the length of a text, in bytes, tokens and UTF-16 code units. The budget and the filters must agree on whether a text fits, and on
 //! the next limit to try if it does not.
 
 use std::fmt;
 
-use super::tokens::{estimated_tokens, most_tokens};
+use super::{
+    length::{Length, units},
+    tokens::{estimated_tokens, most_tokens},
+};
 
 /// The most bytes for each token of a budget.
 const MOST_BYTES: usize = 6;
 
-/// A limit for a text. The text must keep to both parts.
+/// A limit for a text. The text must keep to all parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     pub bytes: usize,
     /// Tokens by the estimate, if they are limited.
     pub tokens: Option<usize>,
+    /// UTF-16 code units, if they are limited.
+    pub units: Option<usize>,
 }
 
 impl fmt::Display for Limit {
@@ -27,53 +32,71 @@ impl fmt::Display for Limit {
 
 impl Limit {
     pub fn of_bytes(bytes: usize) -> Limit {
-        Limit { bytes, tokens: None }
+        Limit { bytes, tokens: None, units: None }
     }
 
     /// Returns the limit of a budget in tokens. Text that has few tokens for its bytes is limited in bytes too, because memory is
     /// limited.
     pub fn of_tokens(tokens: usize) -> Limit {
-        Limit { bytes: tokens.saturating_mul(MOST_BYTES), tokens: Some(tokens) }
+        Limit { tokens: Some(tokens), ..Limit::of_bytes(tokens.saturating_mul(MOST_BYTES)) }
     }
 
-    /// Returns the smaller one of two limits, in bytes and in tokens.
+    /// Returns the smaller one of two limits, in bytes, tokens and units.
     pub fn and(self, other: Limit) -> Limit {
-        let tokens = match (self.tokens, other.tokens) {
-            (Some(one), Some(two)) => Some(one.min(two)),
-            (one, two) => one.or(two),
-        };
-        Limit { bytes: self.bytes.min(other.bytes), tokens }
+        let least = |one: Option<usize>, two: Option<usize>| one.into_iter().chain(two).min();
+        Limit {
+            bytes: self.bytes.min(other.bytes),
+            tokens: least(self.tokens, other.tokens),
+            units: least(self.units, other.units),
+        }
+    }
+
+    /// Returns this limit for a result that must also be shorter than a text of this length.
+    pub fn below(self, length: Length) -> Limit {
+        let shorter =
+            Limit { units: Some(length.units.saturating_sub(1)), ..Limit::of_bytes(length.bytes.saturating_sub(1)) };
+        self.and(shorter)
     }
 
     /// Returns whether a text is within the limit.
     pub fn fits(self, text: &[u8]) -> bool {
         let has_few = |tokens| most_tokens(text.len()) <= tokens || estimated_tokens(text) <= tokens;
-        text.len() <= self.bytes && self.tokens.is_none_or(has_few)
+        text.len() <= self.bytes
+            && self.units.is_none_or(|most| text.len() <= most || units(text) <= most)
+            && self.tokens.is_none_or(has_few)
     }
 
     /// Returns the limit that is left for a text next to another one.
     pub fn without(self, text: &[u8]) -> Limit {
-        let tokens = self.tokens.map(|tokens| tokens.saturating_sub(estimated_tokens(text)));
-        Limit { bytes: self.bytes.saturating_sub(text.len()), tokens }
+        Limit {
+            bytes: self.bytes.saturating_sub(text.len()),
+            tokens: self.tokens.map(|tokens| tokens.saturating_sub(estimated_tokens(text))),
+            units: self.units.map(|most| most.saturating_sub(units(text))),
+        }
     }
 
     /// Returns the number of bytes of a text to aim at first.
     pub fn target(self, text: &[u8]) -> usize {
-        let Some(tokens) = self.tokens else { return self.bytes };
-        let all = estimated_tokens(text).max(1) as u128;
+        let bytes = self.bytes.min(text.len());
         // The remaining text may have more bytes for each token than the whole text.
-        self.bytes.min((text.len() as u128 * tokens as u128 / all * 5 / 4) as usize)
+        let tokens = self
+            .tokens
+            .map_or(bytes, |tokens| scaled(text.len(), tokens.saturating_mul(5), estimated_tokens(text) * 4));
+        bytes.min(tokens)
     }
 
-    /// Returns the number of bytes to aim at next, if a text of about `target` bytes does not fit.
-    pub fn next_target(self, target: usize, text: &[u8]) -> usize {
-        let least = |share: usize| target.saturating_sub((target / share).max(1));
-        match self.tokens {
-            Some(tokens) if text.len() <= self.bytes => {
-                let all = estimated_tokens(text).max(1) as u128;
-                least(128).min((target as u128 * tokens as u128 / all) as usize)
-            }
-            _ => least(16),
-        }
+    /// Returns the number of bytes to aim at after `round` other tries, if this text, for which `target` bytes were the aim, does
+    /// not fit. The steps become longer, because lines that must stay may hide the effect of short ones.
+    pub fn next_target(self, round: u32, target: usize, text: &[u8]) -> usize {
+        let target = target.min(text.len());
+        let tokens = self.tokens.map_or(target, |tokens| scaled(target, tokens, estimated_tokens(text)));
+        let units = self.units.map_or(target, |most| scaled(target, most, units(text)));
+        let longest = target.saturating_sub((target >> 7_u32.saturating_sub(round).max(1)).max(1));
+        longest.min(tokens).min(units).min(scaled(target, self.bytes, text.len()))
     }
+}
+
+/// Returns `length` times `part / whole`.
+fn scaled(length: usize, part: usize, whole: usize) -> usize {
+    usize::try_from(length as u128 * part as u128 / whole.max(1) as u128).unwrap_or(usize::MAX)
 }

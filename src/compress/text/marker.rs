@@ -2,8 +2,10 @@
 //! can always be read again.
 //!
 //! ```text
-//! marker  = "[… " ( left-out / above / of-line / blob ) "]"
-//! left-out = lines ", " bytes " left out" [ ", with " count " error region" / " error regions" ] [ at ]
+//! marker  = "[… " ( left-out / above / elements / of-line / of-string / blob ) "]"
+//! left-out = lines ", " bytes " left out" [ ", with " count " error region" / " error regions" ] [ ", of " count " record" / " records" ] [ at ]
+//! elements = count " element" / " elements" ", " bytes " left out"
+//! of-string = bytes " of this string"
 //! above   = lines " as above" [ at ]
 //! at      = ": line " digits / ": lines " digits "-" digits
 //! of-line = bytes " of this line"
@@ -13,7 +15,9 @@
 //! count   = digits in groups of three, with commas: 41, 2,310
 //! ```
 //!
-//! No other spelling is a marker: a line is a marker only if this code would write it the same, byte for byte.
+//! No other spelling is a marker: a line is a marker only if this code would write it the same, byte for byte. In JSON, `elements`
+//! is a whole string (`"[… 3 elements, 90 bytes left out]"`, or the name of a member whose value is null), and `of-string` is
+//! a part of a string. After a marker with a number of records, one indented line names them.
 
 use std::fmt;
 
@@ -22,7 +26,7 @@ use std::fmt;
 /// ```
 /// use aside::compress::Marker;
 ///
-/// let marker = Marker::LeftOut { lines: 41, bytes: 2310, regions: 0, at: None };
+/// let marker = Marker::LeftOut { lines: 41, bytes: 2310, regions: 0, records: 0, at: None };
 /// assert_eq!(marker.to_string(), "[… 41 lines, 2,310 bytes left out]");
 /// assert_eq!(Marker::parse("[… 41 lines, 2,310 bytes left out]".as_bytes()), Some(marker));
 /// assert_eq!(Marker::parse(b"[... 41 lines left out]"), None);
@@ -38,8 +42,22 @@ pub enum Marker {
         bytes: usize,
         /// The number of error regions of which no line is left.
         regions: usize,
+        /// The number of records, such as the files of a diff, of which no line is left.
+        records: usize,
         /// The first and the last of these lines in the original, counted from 1, where the compressor numbers lines.
         at: Option<(usize, usize)>,
+    },
+    /// Elements of a JSON array, members of an object, or records of JSON lines. The marker is a JSON string.
+    Elements {
+        /// The number of elements.
+        elements: usize,
+        /// The number of bytes.
+        bytes: usize,
+    },
+    /// Bytes from the middle of a JSON string, inside which the marker is.
+    OfString {
+        /// The number of bytes.
+        bytes: usize,
     },
     /// Lines that repeat lines further up.
     AsAbove {
@@ -69,14 +87,21 @@ impl fmt::Display for Marker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[… ")?;
         match *self {
-            Marker::LeftOut { lines, bytes, regions, at } => {
+            Marker::LeftOut { lines, bytes, regions, records, at } => {
                 write!(f, "{}, {} left out", Count(lines, "line"), Count(bytes, "byte"))?;
                 if regions > 0 {
                     write!(f, ", with {}", Count(regions, "error region"))?;
                 }
+                if records > 0 {
+                    write!(f, ", of {}", Count(records, "record"))?;
+                }
                 write!(f, "{}", At(at))?;
             }
             Marker::AsAbove { lines, at } => write!(f, "{} as above{}", Count(lines, "line"), At(at))?,
+            Marker::Elements { elements, bytes } => {
+                write!(f, "{}, {} left out", Count(elements, "element"), Count(bytes, "byte"))?;
+            }
+            Marker::OfString { bytes } => write!(f, "{} of this string", Count(bytes, "byte"))?,
             Marker::OfLine { bytes } => write!(f, "{} of this line", Count(bytes, "byte"))?,
             Marker::Base64 { bytes } => write!(f, "{} of base64", Count(bytes, "byte"))?,
             Marker::Hex { bytes } => write!(f, "{} of hex", Count(bytes, "byte"))?,
@@ -91,9 +116,17 @@ impl Marker {
         matches!(self, Marker::OfLine { .. } | Marker::Base64 { .. } | Marker::Hex { .. })
     }
 
-    /// Reads a line without its line end. Returns `None` if it is not a marker line.
+    /// Reads a line without its line end. Returns `None` if it is not a marker line. A marker of JSON lines has quotes.
     #[must_use]
     pub fn parse(line: &[u8]) -> Option<Marker> {
+        let unquoted = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\""));
+        match unquoted.map(Marker::read) {
+            Some(marker) => marker.filter(|marker| !marker.is_inside_line()),
+            None => Marker::read(line),
+        }
+    }
+
+    fn read(line: &[u8]) -> Option<Marker> {
         let inner = line.strip_prefix("[… ".as_bytes())?.strip_suffix(b"]")?;
         let body = std::str::from_utf8(inner).ok()?;
         let (body, at) = match body.split_once(": line") {
@@ -104,21 +137,48 @@ impl Marker {
             Marker::AsAbove { lines: number(lines)?, at }
         } else if let Some(bytes) = body.strip_suffix(" of this line") {
             Marker::OfLine { bytes: number(bytes)? }
+        } else if let Some(bytes) = body.strip_suffix(" of this string") {
+            Marker::OfString { bytes: number(bytes)? }
         } else if let Some(bytes) = body.strip_suffix(" of base64") {
             Marker::Base64 { bytes: number(bytes)? }
         } else if let Some(bytes) = body.strip_suffix(" of hex") {
             Marker::Hex { bytes: number(bytes)? }
         } else {
             let (counts, rest) = body.split_once(" left out")?;
-            let (lines, bytes) = counts.split_once(", ")?;
-            let regions = match rest.strip_prefix(", with ") {
-                Some(regions) => number(regions)?,
-                None => 0,
-            };
-            Marker::LeftOut { lines: number(lines)?, bytes: number(bytes)?, regions, at }
+            let (first, bytes) = counts.split_once(", ")?;
+            let (number_of, bytes) = (number(first)?, number(bytes)?);
+            let after = |sign| rest.split_once(sign).map_or(Some(0), |(_, count)| number(count));
+            match first.split_once(" element") {
+                Some(_) => Marker::Elements { elements: number_of, bytes },
+                None => {
+                    let (regions, records) = (after(", with ")?, after(", of ")?);
+                    Marker::LeftOut { lines: number_of, bytes, regions, records, at }
+                }
+            }
         };
         (marker.to_string().as_bytes() == line).then_some(marker)
     }
+}
+
+/// The longest name of a record in a marker.
+pub const LONGEST_NAME: usize = 80;
+
+/// Returns the line that names records after their marker, with the number of lines of each, within a number of bytes. Names are
+/// text of the tool: what could end the line, or be taken for a marker, is replaced.
+pub fn names(names: &[(&[u8], usize)], room: usize) -> String {
+    let is_plain = |c: char| !c.is_control() && c != '…';
+    let mut line = "   ".to_owned();
+    for (at, (name, lines)) in names.iter().enumerate() {
+        let name = String::from_utf8_lossy(&name[..name.len().min(LONGEST_NAME)]);
+        let name: String = name.chars().map(|c| if is_plain(c) { c } else { '?' }).collect();
+        let more = format!(" {name} {lines}{}", if at + 1 < names.len() { "," } else { "" });
+        if line.len() + more.len() + " …".len() > room {
+            line += " …";
+            break;
+        }
+        line += &more;
+    }
+    line
 }
 
 /// Reads the number at the beginning of `2,310 bytes`. The rest is checked when the marker is written again.

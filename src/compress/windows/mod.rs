@@ -180,7 +180,7 @@ impl BoundedText {
                 retention.end_line();
             }
             let input = run.invocation.input;
-            let kept = retention.kept(input);
+            let kept = retention.kept();
             let result = match run.counter {
                 Some(counter) => {
                     let make = |limit| kept.within(input, limit);
@@ -203,9 +203,10 @@ impl BoundedText {
         self.buffer.len()
     }
 
-    /// Notes the verdicts of an output text, unless the command is known to have succeeded.
+    /// Notes the verdicts of an output text at the end of the stream, if the command is known to have failed. Nobody asks for them
+    /// otherwise.
     fn say(&mut self, run: &Run<'_>, text: &[u8]) {
-        if run.invocation.input.exit_code() != Some(0) {
+        if run.invocation.input.exit_code().is_some_and(|code| code != 0) {
             self.verdicts.read(text);
         }
     }

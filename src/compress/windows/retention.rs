@@ -14,9 +14,10 @@ use crate::compress::{
         failures,
         headings::{FARTHEST, indent, names_file},
         layout::{Layout, Text},
-        weak::{is_weak, may_have_weak},
+        weak::is_weak,
     },
-    passes::{budget, long_lines::LINE_SHARE},
+    passes::{budget, long_lines::LINE_SHARE, selection},
+    records::fields::Seen,
     text::{
         bytes::is_blank,
         edit::{Edit, EditKind},
@@ -41,8 +42,10 @@ pub struct Retention {
     regions: FirstAndLatest,
     /// Lines around error regions, and failure lines of regions that had to be dropped.
     near: FirstAndLatest,
-    /// Lines that may be diagnostics of a tool that is not known, if they are kept.
-    weak: Option<FirstAndLatest>,
+    /// Lines that may be diagnostics of a tool that is not known, if these are wanted, and rows that differ from the others.
+    weak: FirstAndLatest,
+    keeps_weak: bool,
+    rows: Seen,
     tail: Ring,
     /// The last line that names a file, as long as every line after it is indented and not blank.
     heading: Option<Line>,
@@ -66,7 +69,7 @@ impl Gap {
         if self.is_after(line) {
             return;
         }
-        if line.end() - self.start <= budget::LONGEST_MARKER {
+        if line.end() - self.start <= selection::LONGEST_MARKER {
             self.lines.push(line.clone());
         } else {
             self.lines.clear();
@@ -79,7 +82,7 @@ impl Gap {
             return Vec::new();
         }
         let mut lines = std::mem::take(&mut self.lines);
-        if line.offset - self.start > budget::LONGEST_MARKER {
+        if line.offset - self.start > selection::LONGEST_MARKER {
             lines.clear();
         }
         self.start = line.end();
@@ -106,8 +109,10 @@ impl Retention {
             head: Ring::new(memory / 8),
             regions: FirstAndLatest::new(memory / 8),
             near: FirstAndLatest::new(memory / 16),
-            weak: keeps_weak.then(|| FirstAndLatest::new(memory / 32)),
-            tail: Ring::new(memory / 2 - if keeps_weak { memory / 16 } else { 0 }),
+            weak: FirstAndLatest::new(memory / 32),
+            keeps_weak,
+            rows: Seen::default(),
+            tail: Ring::new(memory / 2 - memory / 16),
             heading: None,
             gap: Gap::default(),
             gap_of_gone: Gap::default(),
@@ -149,10 +154,10 @@ impl Retention {
         let text = Text::new(&all, &layout);
         for line in usize::from(!context.is_empty())..text.len() {
             let class = text.class(line);
-            let is_weak = self.weak.is_some()
-                && !class.must_stay()
+            let is_weak = !class.must_stay()
                 && !class.has(Class::HUNK)
-                && is_weak(text.line(line), failures::built_in());
+                && (self.rows.is_rare(text.line(line))
+                    || self.keeps_weak && is_weak(text.line(line), failures::built_in()));
             let mut kept = LongLine::default();
             kept.add(&text.bytes[text.span(line)], self.longest);
             self.keep(kept, text.line(line), class, is_weak);
@@ -179,9 +184,9 @@ impl Retention {
             return;
         }
         self.keep_near(&kept);
-        if let Some(weak) = self.weak.as_mut().filter(|_| is_weak) {
+        if is_weak {
             for line in heading.iter().chain([&kept]) {
-                weak.keep(line, |_| {});
+                self.weak.keep(line, |_| {});
             }
         }
         if class.must_stay() {
@@ -242,18 +247,12 @@ impl Retention {
     }
 
     /// Returns the kept lines with markers between them.
-    pub fn kept(&mut self, input: &Input) -> Kept {
+    pub fn kept(&mut self) -> Kept {
         let mut lines: Vec<Line> = Vec::new();
-        let (regions, near) = (&mut self.regions, &mut self.near);
-        for ring in
-            [&mut regions.first, &mut regions.latest, &mut near.first, &mut near.latest, &mut self.head, &mut self.tail]
-        {
-            lines.extend(ring.lines.drain(..));
+        for both in [&mut self.regions, &mut self.near, &mut self.weak] {
+            lines.extend(both.first.lines.drain(..).chain(both.latest.lines.drain(..)));
         }
-        // If the command has succeeded after all, no diagnostics are looked for.
-        if let Some(weak) = self.weak.as_mut().filter(|_| may_have_weak(input)) {
-            lines.extend(weak.first.lines.drain(..).chain(weak.latest.lines.drain(..)));
-        }
+        lines.extend(self.head.lines.drain(..).chain(self.tail.lines.drain(..)));
         lines.sort_by_key(|line| line.number);
         lines.dedup_by_key(|line| line.number);
         // A reader cannot find a problem without its file.
@@ -295,12 +294,12 @@ impl Kept {
     pub fn within(&self, input: &Input, budget: Limit) -> Vec<u8> {
         let Kept { text: kept, marked } = self;
         let layout = Layout::new(&kept.bytes, failures::built_in());
-        let mut target = budget.target(&kept.bytes);
+        let (mut round, mut target) = (0, budget.target(&kept.bytes));
         while !budget.fits(&kept.bytes) && target > 0 {
             let text = Text::new(&kept.bytes, &layout);
             let mut edits = budget::edits(text, input, target);
             for Edit { range, kind } in &mut edits {
-                if let EditKind::LeaveOut { regions } = kind {
+                if let EditKind::LeaveOut { regions, .. } = kind {
                     let first = marked.partition_point(|marked| marked.0 < range.start);
                     let inside = marked[first..].iter().take_while(|marked| marked.0 < range.end);
                     *regions += inside.map(|marked| marked.1).sum::<usize>();
@@ -310,7 +309,8 @@ impl Kept {
             if budget.fits(&next.bytes) {
                 return next.bytes;
             }
-            target = budget.next_target(target, &next.bytes);
+            target = budget.next_target(round, target, &next.bytes);
+            round += 1;
         }
         kept.bytes.clone()
     }
@@ -338,7 +338,7 @@ impl Omission {
     /// Returns whether the omitted text is shorter than its marker.
     fn is_short(&self) -> bool {
         let &Omission { lines, bytes, regions, .. } = self;
-        bytes > 0 && Marker::LeftOut { lines, bytes, regions, at: None }.to_string().len() >= bytes
+        bytes > 0 && Marker::LeftOut { lines, bytes, regions, records: 0, at: None }.to_string().len() >= bytes
     }
 }
 

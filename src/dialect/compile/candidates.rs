@@ -22,7 +22,8 @@ impl Compiler<'_> {
         let unguarded = |action| Pattern { guarded: Guarded::Nowhere, ..Pattern::of(action) };
         let own = unguarded(Action::Close { rule: rule as u8, keep: span.keep });
         self.closers(list, span, own, is_started);
-        // The framing after the opener may be a label with a line break. If the span is empty, the label may be there alone.
+        // The framing after the opener may be a label with a line break. If the span is empty, the label may occur without the line
+        // break.
         let label = text(&span.framing.after_open);
         let label = label.trim_end().len();
         if let Some(after) =
@@ -86,7 +87,7 @@ impl Compiler<'_> {
             self.openers(list, rule, span.get_ref(), None);
         }
         self.leading_openers(list);
-        // A closer after only blanks is an extra closer, elsewhere a stray closer. After a forced close, it belongs to
+        // A closer after only blanks is an extra closer, and elsewhere a stray closer. After a forced close, a closer belongs to
         // the span that was closed.
         let extra = if model.extra_close == ExtraClose::Drop { flag::FRESH } else { flag::FRESH | flag::FORCED };
         for (rule, thinking) in thinking_spans(model) {
@@ -102,7 +103,7 @@ impl Compiler<'_> {
                     self.framed_closers(list, thinking, Some(&lines), after, pattern, true);
                     list[first..].iter_mut().for_each(|candidate| candidate.is_optional = true);
                     let mut index = first;
-                    // Candidates without framing, or with less framing, are in the list already.
+                    // Candidates without framing, or with less framing, are already in the list.
                     while let Some(candidate) = list.get(index) {
                         match usize::from(candidate.pattern.before) == lines.get_ref().len() {
                             true => index += 1,
@@ -157,7 +158,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the openers. If `of_thinking` is set, they count inside the thinking, and it says whether they end it.
+    /// Adds the openers. If `of_thinking` is set, they count inside the thinking; its value says whether they end the thinking.
     pub(super) fn openers(&mut self, list: &mut Vec<Candidate>, rule: usize, span: &Span, of_thinking: Option<bool>) {
         let rule = rule as u8;
         let ends = of_thinking == Some(true);
@@ -275,7 +276,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds each literal, once alone and once after its framing.
+    /// Adds each literal twice: alone, and after its framing.
     pub(super) fn literals<'l>(
         &mut self,
         list: &mut Vec<Candidate>,

@@ -31,7 +31,7 @@ impl Compiler<'_> {
     pub(super) fn after_close(&mut self, span: &Span) -> u16 {
         match &span.framing.after_close {
             None => 0,
-            // A framing of line breaks may also be shorter.
+            // Framing that consists of line breaks may also be shorter.
             Some(after) if after.get_ref().bytes().all(|byte| byte == b'\n') => {
                 let separates = span.channel == Channel::Thinking;
                 let line = |next| grammar::Framing { bytes: Box::new([b'\n']), next, separates };

@@ -23,7 +23,7 @@ impl Compiler<'_> {
         self.literals(list, &header.begin, None, 0, |tag| pattern(Action::HeaderBegin { tag: tag as u8 }));
         self.literals(list, &header.end, None, 0, |_| pattern(Action::HeaderEnd));
         let whole = Pattern { avoids: avoids | flag::HEADER, special: false, ..pattern(Action::HeaderWhole) };
-        self.literals(list, &header.whole, None, 0, |_| whole);
+        self.literals(list, &header.whole, Some(&Literal::new(0..0, " ".to_owned())), 0, |_| whole);
         if matches!(scope, Scope::Body(_) | Scope::Started(_)) {
             let rule = self.model.spans.len() as u8;
             let close = Pattern { guarded: Guarded::Nowhere, ..pattern(Action::Close { rule, keep: false }) };

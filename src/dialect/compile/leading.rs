@@ -14,8 +14,8 @@ use crate::{
 /// The tags for the thinking of all families, and of hosts' prompts.
 const LEADING_TAGS: &str = include_str!("../leading_tags.txt");
 
-/// Returns the names of the tags that may replace the dialect's opener at the beginning of a stream: none if it is not a
-/// dialect of models, and none that could be taken for one of its markers.
+/// Returns the names of the tags that may replace the dialect's opener at the beginning of a stream: none if it is not a dialect of
+/// models; names that could be mistaken for one of its markers are left out.
 pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     let spans = || model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans().flat_map(|span| span.open.iter().flatten().chain(&span.close).chain(&span.quote));
@@ -43,7 +43,7 @@ pub(super) fn leading_rule(model: &Model) -> u8 {
     thinking_spans(model).next().map_or(model.spans.len(), |(rule, _)| rule) as u8
 }
 
-/// Returns the number of the first such tag among the openers of that rule.
+/// Returns the number of the first leading tag among the openers of its rule.
 pub(super) fn leading_tag(model: &Model) -> u8 {
     let count = match (model.spans.get(usize::from(leading_rule(model))), &model.header) {
         (Some(span), _) => {

@@ -24,6 +24,7 @@ use crate::{
         answer::JsonAnswer,
         bytes::insert,
         grammar::{Action, Grammar, Node, Pattern, Region, TagRule, flag},
+        prose::is_word_tag,
     },
 };
 use compiler::{Compiler, where_flag};
@@ -52,7 +53,7 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
         max_hold: 3,
         room: 3,
     };
-    // If a leading tag could be taken for a marker of the file, leading tags do not count.
+    // If a leading tag could be mistaken for a marker of the file, leading tags do not count.
     let leading = if compiler.leading.is_empty() { None } else { compiler.region(Scope::Leading).ok() };
     if leading.is_none() {
         compiler.leading.clear();
@@ -90,9 +91,9 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     let bare = spans.iter().fold(0, |bare, span| bare | span.bare);
     let guards_prose = model.guard.contains(&Guard::Inline);
     let guards_json = guards_prose || !calls.is_empty();
-    // Two rules depend on whether there was content: a mentioned tag follows other content, and an answer in JSON is the first
-    // content.
-    let used = used | bare | if guards_json { flag::LEAD } else { 0 };
+    // Rules depend on whether there was content: a mentioned tag follows other content, and an indented one other content since
+    // the last close; an answer in JSON is the first content.
+    let used = used | bare | if guards_json { flag::LEAD } else { 0 } | if guards_prose { flag::FRESH } else { 0 };
     let grammar = Grammar {
         fold: compiler.fold,
         guards: !model.guard.is_empty(),
@@ -172,7 +173,7 @@ fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<Call
         Action::HeaderEnd => !has_keys,
         _ => false,
     };
-    // A fence closes another span, and lines do not matter inside a body.
+    // The fence closes a different span, and lines do not matter inside a body.
     let is_fence = |index: usize| region.fence_close.is_some_and(|fence| usize::from(fence) == index);
     let set = |counts: &dyn Fn(&Pattern) -> bool| {
         let patterns =
@@ -213,22 +214,33 @@ fn labels(model: &Model, leading: &[Literal]) -> Vec<Labels> {
         let span = span.get_ref();
         let tag = span.tag.as_ref().map(|tag| &tag.names);
         let openers = span.open.as_ref().or(tag).map_or(span.fence.as_slice(), Vec::as_slice);
-        (&span.family, openers)
+        (&span.family, openers, Some(span))
     });
-    let header = model.header.iter().map(|header| (&header.get_ref().family, header.get_ref().begin.as_slice()));
-    let label = |(family, openers): (&Option<Literal>, &[Literal])| Labels {
+    let header = model.header.iter().map(|header| (&header.get_ref().family, header.get_ref().begin.as_slice(), None));
+    let label = |(family, openers, span): (&Option<Literal>, &[Literal], Option<&Span>)| Labels {
         family: family.as_ref().unwrap_or(&model.name).get_ref().clone(),
         openers: strings(openers),
+        closers: span
+            .map_or_else(Vec::new, |span| openers.iter().map(|opener| closer(span, opener.get_ref())).collect()),
     };
     let mut labels: Vec<Labels> = spans.chain(header).map(label).collect();
     if !leading.is_empty() {
         let rule = usize::from(leading_rule(model));
         if rule == labels.len() {
-            labels.push(label((&None, &[])));
+            labels.push(label((&None, &[], None)));
         }
         labels[rule].openers.extend(leading.iter().map(|name| format!("<{}>", name.get_ref())));
     }
     labels
+}
+
+/// Returns the closer of an opener of this span, or an empty string.
+fn closer(span: &Span, opener: &str) -> String {
+    match opener.strip_prefix('<') {
+        Some(name) if is_word_tag(b"<", opener.bytes()) => format!("</{name}"),
+        _ if span.tag.is_some() => format!("</{opener}>"),
+        _ => span.close.first().map_or_else(String::new, |close| close.get_ref().clone()),
+    }
 }
 
 fn span_rule(span: &Span) -> SpanRule {

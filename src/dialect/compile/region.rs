@@ -1,4 +1,4 @@
-//! Compiles one region: collects its markers, checks that none can be taken for another, and puts them into tries.
+//! Compiles one region: collects its markers, checks that none can be mistaken for another, and puts them into tries.
 
 use toml::Spanned;
 
@@ -61,9 +61,10 @@ impl Compiler<'_> {
         let mut lines = LineRule::Ignore;
         if is_content {
             self.content(&mut list);
+            let (fences, inline) = (guards(Guard::Fences), guards(Guard::Inline));
             let words = model.spans.iter().any(|span| span.get_ref().is_lenient());
-            if words || !model.guard.is_empty() {
-                lines = LineRule::Guard { fences: guards(Guard::Fences), inline: guards(Guard::Inline), words };
+            if words || fences || inline {
+                lines = LineRule::Guard { fences, inline, words };
             }
         }
         if is_content || !matches!(scope, Scope::Inside(_)) {
@@ -192,7 +193,7 @@ impl Compiler<'_> {
             region.special |= if pattern.special { bit } else { 0 };
             region.in_fences |= if pattern.guarded == Guarded::InCode { 0 } else { bit };
             region.in_code_spans |= if pattern.guarded == Guarded::Nowhere { bit } else { 0 };
-            // Markers that open and close nothing also count in strings, and so do markers that are never text in code.
+            // Markers that neither open nor close a span also count in strings, and so do markers that are never text in code.
             region.in_strings |= if *yields || pattern.guarded == Guarded::Nowhere { bit } else { 0 };
             let (root, bytes) = match shape {
                 Shape::Literal(bytes) => (&mut region.literals, bytes),
@@ -253,10 +254,15 @@ impl Compiler<'_> {
             }
             Shape::FenceClose => (FENCE_INDENT + FENCE_TICKS + FENCE_INFO + 1) as usize,
         };
-        // The bytes that decide whether an opener counts include the closer after it; for other markers, up to two bytes.
-        let after = match shape {
-            Shape::Literal(bytes) if matches!(pattern.action, Action::Open { .. }) => bytes.len() + 2,
-            Shape::OpenName(name) => name.len() + 4,
+        // The bytes that decide whether an opener counts include the closer after it, or its label; for other markers, up to
+        // two bytes.
+        let after = match (shape, pattern.action) {
+            (Shape::Literal(bytes), Action::Open { rule, .. }) => {
+                let span = self.model.spans[usize::from(rule)].get_ref();
+                let texts = span.close.iter().chain(&span.framing.after_open);
+                texts.map(|text| text.get_ref().len()).fold(bytes.len(), usize::max) + 2
+            }
+            (Shape::OpenName(name), _) => name.len() + 4,
             _ => 2,
         };
         self.hold(hold + if self.model.guard.contains(&Guard::Inline) { after } else { 0 });

@@ -1,4 +1,4 @@
-//! Whole tool results: the compressor, and a result with its report. A result never changes, so that C may borrow all of it.
+//! Whole tool results: the compressor, and a result with its report. A result never changes, so C may borrow all of it.
 
 use std::ptr;
 use std::sync::Arc;
@@ -8,12 +8,9 @@ use libc::{c_char, c_void, size_t};
 use super::host::{HostCount, Owner, aside_count_fn, aside_release_fn};
 use super::registry::aside_registry;
 use super::types::*;
-use super::{array, fill, inside, invoked, is_inside, text, texts};
-use crate::compress::{
-    Compressed, Compressor, Invocation, MIN_BUDGET, MIN_BUDGET_TOKENS, MIN_COMPRESSIBLE_LENGTH, Outcome, Part,
-    SliceError, format_banner, is_protected,
-};
-use crate::ffi::bytes::{aside_bytes, return_text};
+use super::{array, fill, inside, invoked, is_inside, text};
+use crate::compress::{Compressed, Compressor, Invocation, MIN_BUDGET, MIN_BUDGET_TOKENS, Outcome, Part, SliceError};
+use crate::ffi::bytes::aside_bytes;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::is_ready;
 use crate::ffi::memory::{Versioned, as_c_array, bytes, free, into_handle, layout, read_sized};
@@ -32,26 +29,27 @@ pub struct aside_compressor_options {
     /// `sizeof(aside_compressor_options)` of the caller's header.
     pub size: size_t,
     /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at
-    /// least 1,024 (`aside_min_budget()` of aside_unstable.h). 0: no budget. Text that is never changed stays whole in any
-    /// case, and every other text part has at least 1,024 bytes for itself: 100 of them may have 100 KiB, however small the
-    /// budget is. The built-in filter `budget` keeps to it: without that filter, only a stream that outgrows its memory does.
+    /// least 1,024. 0: no budget. Text that is never changed stays whole in any
+    /// case, and every other text part may have 1,024 bytes: 100 parts may have 100 KiB together, however small the budget is. The
+    /// built-in filter `budget` enforces the budget; without that filter, only a stream that outgrows its memory does.
     pub budget: u64,
-    /// The banner's last sentence, UTF-8: how a user of this host switches compression off. If empty: a general one.
+    /// The banner's last sentence, UTF-8, which says how a user of this host switches compression off. If empty: a general
+    /// sentence.
     pub switch_off: aside_bytes,
-    /// The longest text, in bytes, that one call works on as a whole. A longer one goes window by window, as in a stream with that
-    /// much memory: it loses its repeats, or under a budget all but its head, its tail and its error regions; filters for a tool do
-    /// not see it, and the report has no stretches of it. At least 4,096 bytes count, and at least four times the budget. 0: a text
-    /// of any length is worked on as a whole, which takes some times as much memory as it has bytes.
+    /// The longest text, in bytes, that one call works on as a whole. A longer text is read window by window, as in a stream with
+    /// that much memory: its repeats are removed, or, under a budget, everything except its head, its tail and its error regions;
+    /// filters for a tool do not read it, and the report has no stretches of it. A value below 4,096, or below four times the
+    /// budget, is raised to that. 0: a text of any length is worked on as a whole, which needs several times its length in memory.
     pub memory: u64,
-    /// The largest number of tokens that the text parts of a result may have together, at least 512, by an estimate from the shape
-    /// of the text, which is within 15 % for nine of ten texts. It is a budget of 6 bytes for each token too. Of `budget` and
-    /// this, both hold. 0: no budget in tokens.
+    /// The largest number of tokens that the text parts of a result may have together, at least 512, estimated from the shape of
+    /// the text; for nine of ten texts, the estimate is within 15 %. It also sets a budget of 6 bytes for each token. If `budget`
+    /// is set too, both apply. 0: no budget in tokens.
     pub budget_tokens: u64,
-    /// Counts tokens in place of the estimate, which still chooses what stays. It is called at most 8 times for one result, with
-    /// all its text parts as one text. If it fails, the estimate holds; if no result has few enough tokens, the one with the
-    /// fewest is returned: the report then has a failure of `count`. May be NULL.
+    /// Counts tokens in place of the estimate, which still chooses the lines that are kept. It is called at most 8 times for one
+    /// result, with all its text parts as one text. If it fails, the estimate counts; if no result has few enough tokens, the one
+    /// with the fewest is returned. In both cases the report has a failure of `count`. May be NULL.
     pub count: aside_count_fn,
-    /// Called once if `count` is set, when nothing needs `user` any more, unless `aside_compressor_new()` failed. May be NULL.
+    /// Called once if `count` is set, when `user` is no longer needed, unless `aside_compressor_new()` failed. May be NULL.
     pub release: aside_release_fn,
     /// Passed to `count` and `release`.
     pub user: *mut c_void,
@@ -73,7 +71,7 @@ const _: () = {
 /// `aside_tool_stream_report()`; freed by `aside_compressed_free()`.
 pub struct aside_compressed {
     compressed: Compressed,
-    /// The ids of the report's filters, as C borrows them.
+    /// The ids of the report's filters, in the form that C borrows.
     filters: Vec<aside_bytes>,
 }
 
@@ -84,10 +82,10 @@ impl aside_compressed {
     }
 }
 
-/// Makes a compressor with the filters and caches that a registry has now. The registry stays the caller's: it may be
-/// freed at once, or be changed and make other compressors. They share its caches and the host's callbacks, whose
-/// `release` is called when the last of registry, compressors and their streams is freed. `options` may be NULL: no
-/// budget, and no limit to a text.
+/// Makes a compressor with the filters and caches that a registry has now. The caller still owns the registry: it may be freed at
+/// once, or be changed and used for further compressors. All these compressors share its caches and the host's callbacks; `release`
+/// is called when the registry, the compressors and their streams are all freed. `options` may be NULL: no budget, and no limit to
+/// a text.
 ///
 /// Returns a compressor that the caller owns: `aside_compressor_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` (a budget that
@@ -100,8 +98,7 @@ pub unsafe extern "C" fn aside_compressor_new(
     options: *const aside_compressor_options,
 ) -> *mut aside_compressor {
     guard_handle(|| {
-        // SAFETY: the caller promises a registry that is NULL or valid, a struct as large as it says, and texts that are
-        // there.
+        // SAFETY: the caller promises a registry that is NULL or valid, a struct as large as its size says, and valid texts.
         let made = unsafe { new_compressor(registry, options) };
         let handle = |compressor| into_handle(aside_compressor { compressor: Arc::new(compressor) });
         made.map_or(ptr::null_mut(), handle)
@@ -161,7 +158,7 @@ unsafe fn new_compressor(
 
 /// Frees a compressor. Does nothing for NULL. Streams that were made from it remain usable.
 ///
-/// Inside a callback of its filters and caches nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
+/// Inside a callback of its filters and caches, nothing is freed (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
 ///
 /// Threads: no other thread may be using it.
 #[unsafe(no_mangle)]
@@ -186,8 +183,7 @@ pub unsafe extern "C" fn aside_compress(
     count: size_t,
 ) -> *mut aside_compressed {
     guard_handle(|| {
-        // SAFETY: the caller promises a compressor that is NULL or valid, a struct as large as it says, and texts that are
-        // there.
+        // SAFETY: the caller promises a compressor that is NULL or valid, a struct as large as its size says, and valid texts.
         unsafe {
             let Some(compressor) = compressor.as_ref() else {
                 fail_no_handle("compressor");
@@ -211,8 +207,8 @@ pub unsafe extern "C" fn aside_compress(
     })
 }
 
-/// Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed`
-/// and is valid as long as that is. An empty text removes the part, because another part says the same.
+/// Returns the new text of the part number `index`. `*text` is written if the part changes; it points to memory of `compressed` and
+/// is valid as long as `compressed`. An empty text removes the part, because another part has the same text.
 ///
 /// Returns `ASIDE_OK` if the part changes; `ASIDE_NONE` if it stays unchanged; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE`.
 #[unsafe(no_mangle)]
@@ -237,7 +233,7 @@ pub unsafe extern "C" fn aside_compressed_part(
     ASIDE_OK
 }
 
-/// Fills `*report`. Set `report->size` before.
+/// Fills `*report`. Set `report->size` before the call.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
@@ -268,8 +264,8 @@ pub unsafe extern "C" fn aside_compressed_report(
     }
 }
 
-/// Fills `*failed` with the filter or cache number `index` of those that failed: `failed_count` of the report. Set
-/// `failed->size` before.
+/// Fills `*failed` with the filter or cache number `index` of those that failed: `failed_count` of the report. Set `failed->size`
+/// before the call.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_RANGE` past the last one; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
@@ -290,7 +286,7 @@ pub unsafe extern "C" fn aside_compressed_failed(
 }
 
 /// Fills `*report` with the report on one of the parts that filters changed: number `index` of the report's `part_count`.
-/// Set `report->size` before.
+/// Set `report->size` before the call.
 ///
 /// Returns the same as `aside_compressed_failed()`.
 #[unsafe(no_mangle)]
@@ -311,7 +307,7 @@ pub unsafe extern "C" fn aside_compressed_part_report(
 }
 
 /// Fills `*stretch` with the stretch number `index` of a part's original. `part_index` is the index that
-/// `aside_compressed_part_report()` takes. Set `stretch->size` before.
+/// `aside_compressed_part_report()` takes. Set `stretch->size` before the call.
 ///
 /// Returns the same as `aside_compressed_failed()`.
 #[unsafe(no_mangle)]
@@ -338,15 +334,15 @@ pub unsafe extern "C" fn aside_compressed_stretch(
     }
 }
 
-/// Returns the entry of that index.
+/// Returns the entry with this index.
 fn at<T>(entries: &[T], index: usize) -> Result<&T, aside_status> {
     entries.get(index).ok_or_else(|| fail(ASIDE_ERROR_RANGE))
 }
 
-/// Finds `len` bytes at `start` of a part's original, to show omitted text. `original` is the text of the part number
-/// `part` as it came in (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
+/// Finds `len` bytes at `start` of a part's original, to show omitted text. `original` is the unchanged text of the part number
+/// `part` (`part` of its `aside_part_report`): `original_len` bytes. `*out` becomes a range of it.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if this is another text, or no filter changed that part;
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_ORIGINAL` if `original` is a different text, or no filter changed that part;
 /// `ASIDE_ERROR_RANGE`, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_compressed_slice(
@@ -394,57 +390,4 @@ pub unsafe extern "C" fn aside_compressed_slice(
 pub unsafe extern "C" fn aside_compressed_free(compressed: *mut aside_compressed) {
     // SAFETY: the caller promises that it is NULL or not freed yet, and that this is its last use.
     unsafe { free(compressed, |_| false) }
-}
-
-/// Returns the smallest length, in bytes, of a result that may be changed, all of its parts together: shorter ones never
-/// are. A longer result may have fewer UTF-16 code units than this, and then it is not changed either.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aside_min_compressible() -> size_t {
-    MIN_COMPRESSIBLE_LENGTH
-}
-
-/// Returns the smallest budget of a compressor, in bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aside_min_budget() -> size_t {
-    MIN_BUDGET
-}
-
-/// Returns whether a text is in a machine format and so passes unchanged: 1 or 0; a status below 0 if `text` cannot be
-/// read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aside_is_protected(text: *const c_char, len: size_t) -> i32 {
-    guard(
-        |status| status,
-        || {
-            // SAFETY: the caller promises `len` bytes.
-            match unsafe { bytes(text, len, "text") } {
-                Ok(text) => is_protected(text).into(),
-                Err(status) => status,
-            }
-        },
-    )
-}
-
-/// Returns the first line of a compressed text, without a line end: by which filters, from how many UTF-16 code units to
-/// how many.
-///
-/// The text has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. NULL if that fails;
-/// `aside_last_status()` is then `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION` (an id that is not
-/// UTF-8), `ASIDE_ERROR_MEMORY` or `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aside_format_banner(
-    filter_ids: *const aside_bytes,
-    count: size_t,
-    before: u64,
-    after: u64,
-    out_len: *mut size_t,
-) -> *mut c_char {
-    // SAFETY: the caller promises ids that are valid, and a length that may be written.
-    unsafe {
-        return_text(out_len, || {
-            let ids = texts(filter_ids, count, "filter_ids")?;
-            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-            Ok(format_banner(&ids, number(before), number(after)).into_bytes())
-        })
-    }
 }

@@ -19,14 +19,14 @@ pub struct aside_reply {
     text: Vec<u8>,
 }
 
-/// Says whether a host's filter is for the result of an invocation: return 1 or 0; below 0 for a failure, as for `apply`.
-/// `*invocation` is valid until the callback returns, in each of these callbacks.
+/// Decides whether a host's filter is for the result of an invocation: return 1 or 0; below 0 for a failure, as for `apply`. In
+/// each of these callbacks, `*invocation` is valid until the callback returns.
 pub type aside_matches_fn = Option<
     unsafe extern "C" fn(user: *mut c_void, invocation: *const aside_invocation, reply: *mut aside_reply) -> i32,
 >;
 
 /// Makes a text shorter. Return 1 with the shorter text in `reply`; 0 if there is nothing to do; below 0 for a failure,
-/// with its reason in `reply`: the report has it, and the other filters are used all the same.
+/// with its reason in `reply`: the report has the reason, and the other filters are still used.
 pub type aside_apply_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -37,7 +37,7 @@ pub type aside_apply_fn = Option<
     ) -> i32,
 >;
 
-/// Sees every invocation of a cache's tools, before any cache looks it up. Return 0; below 0 for a failure, with its reason
+/// Called with every invocation of a cache's tools, before any cache looks it up. Return 0; below 0 for a failure, with its reason
 /// in `reply`.
 pub type aside_observe_fn = Option<
     unsafe extern "C" fn(user: *mut c_void, invocation: *const aside_invocation, reply: *mut aside_reply) -> i32,
@@ -66,20 +66,20 @@ pub type aside_record_fn = Option<
     ) -> i32,
 >;
 
-/// Counts the tokens of a text, for a budget in tokens. Return how many; below 0 for a failure, with its reason in `reply`. Runs in
-/// the threads that compress, several at the same time if the host does so. No C++ exception and no `longjmp` may leave it.
+/// Counts the tokens of a text, for a budget in tokens. Return the number; below 0 for a failure, with its reason in `reply`. Runs
+/// in the threads that compress, several at the same time if the host does so. No C++ exception and no `longjmp` may leave it.
 pub type aside_count_fn = Option<
     unsafe extern "C" fn(user: *mut c_void, text: *const c_char, text_len: size_t, reply: *mut aside_reply) -> i64,
 >;
 
-/// Called once, when nothing needs `user` any more: in the thread that frees the last object that did. It must not use the
-/// object that is being freed.
+/// Called once, when `user` is no longer needed: in the thread that frees the last object with it. It must not use the object that
+/// is being freed.
 pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
-/// A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only
-/// that a text which it calls compressed is shorter; that is checked. Its callbacks run in the threads that compress,
-/// several at the same time if the host does so. They may use the library, except for the compressor that called them:
-/// that returns `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them, nor may their thread end in them.
+/// A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only that a
+/// compressed text is shorter; that is checked. Its callbacks run in the threads that compress, several at the same time if the
+/// host does so. They may use the library, except for the compressor that called them, which returns `ASIDE_ERROR_BUSY`. No C++
+/// exception and no `longjmp` may leave them, and no thread may end inside them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_filter {
@@ -89,9 +89,9 @@ pub struct aside_filter {
     pub id: aside_bytes,
     /// Ids of the tools whose results it is for.
     pub tool_ids: *const aside_bytes,
-    /// Their number. 0: all tools.
+    /// The number of ids. 0: all tools.
     pub tool_id_count: size_t,
-    /// Says whether it is for the result of an invocation. NULL: always.
+    /// Decides whether the filter is for the result of an invocation. NULL: always.
     pub matches: aside_matches_fn,
     /// Makes a text shorter. Not NULL.
     pub apply: aside_apply_fn,
@@ -105,9 +105,8 @@ impl Versioned for aside_filter {
     const FIRST: usize = offset_of!(aside_filter, user) + size_of::<*mut c_void>();
 }
 
-/// A cache of the host: it remembers results. It is trusted only if the fresh text is the recorded one. Set all of it
-/// to zero, then `size`; later versions may add fields at the end. The rules of `aside_filter` for callbacks hold for these
-/// too.
+/// A cache of the host: it remembers results. A recorded result is used only if its text equals the fresh text. Set all of it to
+/// zero, then `size`; later versions may add fields at the end. The rules of `aside_filter` for callbacks apply here too.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_cache {
@@ -117,13 +116,13 @@ pub struct aside_cache {
     pub id: aside_bytes,
     /// Ids of the tools whose results it is for.
     pub tool_ids: *const aside_bytes,
-    /// Their number. 0: all tools.
+    /// The number of ids. 0: all tools.
     pub tool_id_count: size_t,
-    /// Sees every invocation. May be NULL.
+    /// Called with every invocation. May be NULL.
     pub observe: aside_observe_fn,
     /// Returns a recorded result. Not NULL.
     pub lookup: aside_lookup_fn,
-    /// Records one. Not NULL.
+    /// Records a result. Not NULL.
     pub record: aside_record_fn,
     /// May be NULL.
     pub release: aside_release_fn,
@@ -135,7 +134,7 @@ impl Versioned for aside_cache {
     const FIRST: usize = offset_of!(aside_cache, user) + size_of::<*mut c_void>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// No layout ever changes; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_filter 72: size 0, id 8, tool_ids 24, tool_id_count 32, matches 40, apply 48, release 56, user 64);
@@ -149,14 +148,14 @@ const _: () = {
 /// in banners, so it has one line.
 ///
 /// # Safety
-/// As for `bytes` and `texts`.
+/// The same as for `bytes` and `texts`.
 pub(super) unsafe fn ids(
     id: aside_bytes,
     tool_ids: *const aside_bytes,
     count: usize,
     what: &str,
 ) -> Result<(String, Vec<String>), aside_status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     let (tool_ids, id) = unsafe { (texts(tool_ids, count, what)?, text(id, "id")?) };
     if id.is_empty() || id.chars().any(char::is_control) {
         return Err(fail_with(ASIDE_ERROR_OPTION, "an id has at least one character, and no control characters"));
@@ -164,7 +163,7 @@ pub(super) unsafe fn ids(
     Ok((id.to_owned(), tool_ids.into_iter().map(str::to_owned).collect()))
 }
 
-/// The data that all callbacks of a host share.
+/// The host's pointer that all its callbacks get.
 pub(super) struct Owner {
     pub(super) user: *mut c_void,
     pub(super) release: aside_release_fn,
@@ -208,7 +207,7 @@ pub(super) struct HostCache {
     pub(super) owner: Owner,
 }
 
-/// Returns an invocation as C reads it; its texts stay borrowed.
+/// Returns an invocation in C's form; its texts stay borrowed.
 fn lend(invocation: &Invocation<'_>) -> aside_invocation {
     aside_invocation {
         size: size_of::<aside_invocation>(),
@@ -226,7 +225,7 @@ pub(super) struct HostCount {
 
 impl HostCount {
     pub(super) fn count(&self, text: &[u8]) -> Result<usize, String> {
-        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        // SAFETY: the host's own function with the host's own pointer; its arguments outlive the call.
         let (count, _) = answer(|reply| unsafe { (self.count)(self.owner.user, as_c_ptr(text), text.len(), reply) })?;
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
@@ -257,14 +256,14 @@ impl Filter for HostFilter {
     fn matches(&self, invocation: &Invocation<'_>) -> Result<bool, String> {
         let Some(matches) = self.matches else { return Ok(true) };
         let lent = lend(invocation);
-        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        // SAFETY: the host's own function with the host's own pointer; its arguments outlive the call.
         let (code, _) = answer(|reply| unsafe { matches(self.owner.user, &raw const lent, reply) })?;
         Ok(code > 0)
     }
 
     fn apply(&self, text: &[u8], invocation: &Invocation<'_>) -> Result<Filtered, String> {
         let lent = lend(invocation);
-        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        // SAFETY: the host's own function with the host's own pointer; its arguments outlive the call.
         let (code, text) = answer(|reply| unsafe {
             (self.apply)(self.owner.user, &raw const lent, as_c_ptr(text), text.len(), reply)
         })?;
@@ -284,14 +283,14 @@ impl Cache for HostCache {
     fn observe(&self, invocation: &Invocation<'_>) -> Result<(), String> {
         let Some(observe) = self.observe else { return Ok(()) };
         let lent = lend(invocation);
-        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        // SAFETY: the host's own function with the host's own pointer; its arguments outlive the call.
         answer(|reply| unsafe { observe(self.owner.user, &raw const lent, reply) })?;
         Ok(())
     }
 
     fn lookup(&self, invocation: &Invocation<'_>) -> Result<Option<Hit>, String> {
         let (lent, mut timestamp) = (lend(invocation), 0);
-        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        // SAFETY: the host's own function with the host's own pointer; its arguments outlive the call.
         let (code, text) =
             answer(|reply| unsafe { (self.lookup)(self.owner.user, &raw const lent, reply, &raw mut timestamp) })?;
         Ok((code > 0).then_some(Hit { text, timestamp }))
@@ -299,7 +298,7 @@ impl Cache for HostCache {
 
     fn record(&self, invocation: &Invocation<'_>, text: &[u8]) -> Result<(), String> {
         let lent = lend(invocation);
-        // SAFETY: the host's own function with the host's own pointer; what it is given outlives the call.
+        // SAFETY: the host's own function with the host's own pointer; its arguments outlive the call.
         answer(|reply| unsafe { (self.record)(self.owner.user, &raw const lent, as_c_ptr(text), text.len(), reply) })?;
         Ok(())
     }
@@ -309,13 +308,13 @@ impl Cache for HostCache {
 ///
 /// Returns `ASIDE_OK`, `ASIDE_ERROR_NULL` or `ASIDE_ERROR_LENGTH`.
 ///
-/// Threads: only the one in which the callback runs.
+/// Threads: only the thread in which the callback runs may call this.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_reply_write(reply: *mut aside_reply, buf: *const c_char, len: size_t) -> aside_status {
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises `len` bytes, and a reply that is NULL or valid; nobody else uses it now.
+            // SAFETY: the caller promises `len` bytes, and a reply that is NULL or valid; no other thread uses the reply.
             unsafe {
                 match (reply.as_mut(), bytes(buf, len, "buf")) {
                     (None, _) => fail_null("reply"),

@@ -1,7 +1,7 @@
-//! Tool results for C. A callback must never get back into the compressor that called it: this file keeps, for each thread, the
-//! compressors that it is inside of. The doc comments of this folder are those of `aside_compress.h` and `aside_unstable.h`.
+//! Tool results for C. A callback must never enter the compressor that called it, so this file keeps, for each thread, a list of
+//! the compressors that it is inside. The doc comments of this folder become the comments of `aside_compress.h` and
+//! `aside_unstable.h`.
 
-mod command_line;
 mod compressor;
 mod host;
 mod registry;
@@ -20,11 +20,11 @@ use super::status::{fail, fail_panic, fail_with, guard};
 use crate::compress::{Compressor, Input};
 
 thread_local! {
-    /// The compressors that calls of this thread are inside of.
+    /// The compressors that calls of this thread are inside.
     static INSIDE: RefCell<Vec<*const Compressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns whether this thread is inside a call of the compressor, so that one of its callbacks is asking.
+/// Returns whether this thread is inside a call of the compressor: the caller is then one of its callbacks.
 fn is_inside(compressor: &Arc<Compressor>) -> bool {
     INSIDE.try_with(|inside| inside.borrow().contains(&Arc::as_ptr(compressor))).unwrap_or(false)
 }
@@ -43,7 +43,7 @@ fn inside(compressor: &Arc<Compressor>, body: impl FnOnce() -> aside_status) -> 
 /// # Safety
 /// As for `bytes`.
 unsafe fn text<'a>(text: aside_bytes, what: &str) -> Result<&'a str, aside_status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     let bytes = unsafe { bytes(text.at, text.len, what) }?;
     std::str::from_utf8(bytes).map_err(|_| fail_with(ASIDE_ERROR_OPTION, format_args!("{what} is not UTF-8")))
 }
@@ -51,14 +51,14 @@ unsafe fn text<'a>(text: aside_bytes, what: &str) -> Result<&'a str, aside_statu
 /// # Safety
 /// `at` points to `count` texts, or `count` is 0.
 unsafe fn texts<'a>(at: *const aside_bytes, count: usize, what: &str) -> Result<Vec<&'a str>, aside_status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     unsafe { array(at, count, what)?.map(|one| text(one, what)).collect() }
 }
 
 /// Reads the entries of the caller's array.
 ///
 /// # Safety
-/// `at` leads to `count` entries, or `count` is 0; they stay during `'a`.
+/// `at` points to `count` entries, or `count` is 0; they stay valid during `'a`.
 unsafe fn array<'a, T: Copy + 'a>(
     at: *const T,
     count: usize,
@@ -74,7 +74,7 @@ unsafe fn array<'a, T: Copy + 'a>(
     Ok((0..count).map(move |index| unsafe { at.add(index).read_unaligned() }))
 }
 
-/// An invocation of the caller. It owns the input, which is read from JSON.
+/// An invocation of the caller. It owns the input, which is parsed from JSON.
 struct OwnedInvocation<'a> {
     tool_id: &'a str,
     input: Input,
@@ -84,7 +84,7 @@ struct OwnedInvocation<'a> {
 /// # Safety
 /// `invocation` is NULL or as large as it says, with valid texts.
 unsafe fn invoked<'a>(invocation: *const aside_invocation) -> Result<OwnedInvocation<'a>, aside_status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     unsafe {
         let invocation = read_sized(invocation, "invocation")?;
         let tool_id = text(invocation.tool_id, "invocation->tool_id")?;
@@ -95,7 +95,7 @@ unsafe fn invoked<'a>(invocation: *const aside_invocation) -> Result<OwnedInvoca
     }
 }
 
-/// Fills the caller's struct with what `make` returns for a struct of that size.
+/// Fills the caller's struct with the result of `make` for a struct of that size.
 ///
 /// # Safety
 /// `to` is NULL or as large as its first field says, and may be written that far.

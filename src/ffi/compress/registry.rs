@@ -1,4 +1,4 @@
-//! Registries of filters and caches, and the check of a filter file. A compressor copies the registry
+//! Registries of filters and caches. A compressor copies the registry
 //! that it is made from, so that compressors need no lock.
 
 use std::ptr;
@@ -6,9 +6,7 @@ use std::ptr;
 use libc::{c_char, size_t};
 
 use super::host::{HostCache, HostFilter, Owner, aside_cache, aside_filter, ids};
-use super::text;
-use crate::compress::{LastRun, Registry, check_filter};
-use crate::ffi::bytes::aside_bytes;
+use crate::compress::{LastRun, Registry};
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::{HandleGuard, is_ready};
 use crate::ffi::memory::{bytes, file_text, free, into_handle, read_sized};
@@ -22,7 +20,7 @@ pub struct aside_registry {
 /// Makes a registry with every built-in filter (`built_in` 1), or with nothing (0). It has no cache.
 ///
 /// Returns a registry that the caller owns: `aside_registry_free()`. NULL if that fails; `aside_last_status()` is then
-/// `ASIDE_ERROR_OPTION` (`built_in` is neither) or `ASIDE_ERROR_MEMORY`.
+/// `ASIDE_ERROR_OPTION` (`built_in` is neither 0 nor 1) or `ASIDE_ERROR_MEMORY`.
 ///
 /// Threads: any thread may call this at any time.
 #[unsafe(no_mangle)]
@@ -40,7 +38,7 @@ pub unsafe extern "C" fn aside_registry_new(built_in: u32) -> *mut aside_registr
     })
 }
 
-/// Frees a registry. Does nothing for NULL. Compressors that were made from it keep what they need.
+/// Frees a registry. Does nothing for NULL. Compressors that were made from it remain usable.
 ///
 /// Threads: no other thread may be using it.
 #[unsafe(no_mangle)]
@@ -68,12 +66,12 @@ unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry)
 /// # Safety
 /// As of `bytes`.
 unsafe fn filter_file<'a>(toml: *const c_char, len: size_t) -> Result<&'a str, aside_status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     file_text(unsafe { bytes(toml, len, "toml") }?, ASIDE_ERROR_FILTER)
 }
 
-/// Adds a filter from the text of a filter file (TOML, UTF-8). It replaces one of the same id. Its tests are read but
-/// not run: `aside_filter_check()` of aside_unstable.h does that.
+/// Adds a filter from the text of a filter file (TOML, UTF-8). It replaces a filter with the same id. Its tests are read but not
+/// run: the program runs them (`aside check FILE`).
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_FILTER` with a message that names the line and the key; `ASIDE_ERROR_NULL`,
 /// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -95,8 +93,8 @@ pub unsafe extern "C" fn aside_registry_add_toml(
     }
 }
 
-/// Adds a filter of the host. It replaces one of the same id. `*filter` and the texts that it leads to are not used
-/// after the call; the callbacks and `user` are, until `release` is called.
+/// Adds a filter of the host. It replaces a filter with the same id. `*filter` and its texts are not used after the call; the
+/// callbacks and `user` are used until `release` is called.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_OPTION` for a text that is not UTF-8 or an id that is not allowed;
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`. After a
@@ -109,8 +107,7 @@ pub unsafe extern "C" fn aside_registry_add_filter(
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises a struct as large as it says, texts that are valid, and a registry that is NULL
-            // or there.
+            // SAFETY: the caller promises a struct as large as it says, texts that are valid, and a registry that is NULL or valid.
             unsafe {
                 let host = match read_sized(filter, "filter") {
                     Ok(host) => host,
@@ -131,7 +128,8 @@ pub unsafe extern "C" fn aside_registry_add_filter(
     )
 }
 
-/// Adds a cache of the host. It replaces one of the same id. Lifetimes and results are those of `aside_registry_add_filter()`.
+/// Adds a cache of the host. It replaces a cache with the same id. Lifetimes and results are those of
+/// `aside_registry_add_filter()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_registry_add_cache(
     registry: *mut aside_registry,
@@ -140,8 +138,7 @@ pub unsafe extern "C" fn aside_registry_add_cache(
     guard(
         |status| status,
         || {
-            // SAFETY: the caller promises a struct as large as it says, texts that are valid, and a registry that is NULL
-            // or there.
+            // SAFETY: the caller promises a struct as large as it says, texts that are valid, and a registry that is NULL or valid.
             unsafe {
                 let host = match read_sized(cache, "cache") {
                     Ok(host) => host,
@@ -165,8 +162,8 @@ pub unsafe extern "C" fn aside_registry_add_cache(
     )
 }
 
-/// Adds the library's own cache, `last-run`: the last result of each invocation, in at most `size` bytes. An entry counts
-/// its tool id, input and text, and 256 bytes more. The entries that were recorded first are dropped for new ones.
+/// Adds the library's own cache, `last-run`: the last result of each invocation, in at most `size` bytes. The size of an entry is
+/// that of its tool id, input and text, plus 256 bytes. The oldest entries are dropped to make room.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
@@ -180,7 +177,7 @@ pub unsafe extern "C" fn aside_registry_add_last_run(registry: *mut aside_regist
     }
 }
 
-/// Adds the filter `minify-json`, the only one for text that is protected.
+/// Adds the filter `minify-json`, the only filter that changes protected text.
 ///
 /// Returns the same as `aside_registry_add_last_run()`.
 #[unsafe(no_mangle)]
@@ -192,45 +189,4 @@ pub unsafe extern "C" fn aside_registry_minify_json(registry: *mut aside_registr
             ASIDE_OK
         })
     }
-}
-
-/// Removes the filter or cache of this id.
-///
-/// Returns `ASIDE_OK`; `ASIDE_NONE` if there is none; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_OPTION`,
-/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aside_registry_remove(
-    registry: *mut aside_registry,
-    id: *const c_char,
-    len: size_t,
-) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, and a registry that is NULL or valid.
-    unsafe {
-        match text(aside_bytes { at: id, len }, "id") {
-            Ok(id) => change(registry, |registry| if registry.remove(id) { ASIDE_OK } else { ASIDE_NONE }),
-            Err(status) => status,
-        }
-    }
-}
-
-/// Reads a filter file and runs its own tests, of which it must have one of each kind.
-///
-/// Returns the same as `aside_registry_add_toml()`.
-///
-/// Threads: any thread may call this at any time.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aside_filter_check(toml: *const c_char, len: size_t) -> aside_status {
-    guard(
-        |status| status,
-        || {
-            // SAFETY: the caller promises `len` bytes.
-            match unsafe { filter_file(toml, len) } {
-                Ok(toml) => match check_filter(toml) {
-                    Ok(()) => ASIDE_OK,
-                    Err(error) => fail_with(ASIDE_ERROR_FILTER, error),
-                },
-                Err(status) => status,
-            }
-        },
-    )
 }

@@ -1,4 +1,5 @@
-//! Tool results that are still being printed. C borrows the output of a call until the next one.
+//! Streams of tool results for C: the handle and its functions. C borrows the output of a function until the next function of the
+//! same handle is called.
 
 use std::ptr;
 use std::sync::Arc;
@@ -15,8 +16,7 @@ use crate::ffi::handle_guard::{HandleGuard, is_ready};
 use crate::ffi::memory::{bytes, free, into_handle};
 use crate::ffi::status::{fail, fail_no_handle, fail_null, fail_with, guard_handle};
 
-/// The output of one tool, compressed while it comes. From `aside_tool_stream_new()`; freed by
-/// `aside_tool_stream_free()`.
+/// The output of one tool, compressed while it arrives. From `aside_tool_stream_new()`; freed by `aside_tool_stream_free()`.
 pub struct aside_tool_stream {
     guard: HandleGuard<StreamState>,
 }
@@ -24,21 +24,21 @@ pub struct aside_tool_stream {
 /// The contents of a stream's handle.
 struct StreamState {
     compressor: Arc<Compressor>,
-    /// None once it is finished.
+    /// None once the stream is finished.
     stream: Option<ToolStream>,
-    /// The report, from the end of the stream until it is taken.
+    /// The report, from the end of the stream until C takes it.
     report: Option<Report>,
     /// The output of the last call, which C borrows.
     out: Vec<u8>,
 }
 
 /// Makes a stream for the output of one run of a tool, with `memory` bytes for it: at least four times the budget, and at least
-/// 4,096. If the text fits into that, the result is that of one call, without a banner, and is returned at the end. A longer text
-/// without a budget is returned while it arrives, without its repeats; with a budget it is returned at the end: head, tail and
-/// error regions.
+/// 4,096. If the text fits into `memory`, the result is that of one call, without a banner, and is returned at the end. A longer
+/// text without a budget is returned while it arrives, without its repeats; with a budget, its head, tail and error regions are
+/// returned at the end.
 ///
-/// The stream holds at most 2.5 times `memory` between its calls, and its last output; inside a call 128 KiB and
-/// usually 5 times `memory`, at most 26 times, if all lines have one or two bytes.
+/// Between calls, the stream holds its last output and at most 2.5 times `memory`. Inside a call, it needs 128 KiB plus usually 5
+/// times `memory`; at most 26 times, if all lines have one or two bytes.
 ///
 /// Returns a stream that the caller owns: `aside_tool_stream_free()`. NULL if that fails; `aside_last_status()` is then
 /// `ASIDE_ERROR_OPTION` (too little memory, an id that is not UTF-8, an input that is not JSON), `ASIDE_ERROR_BUSY`
@@ -81,8 +81,8 @@ pub unsafe extern "C" fn aside_tool_stream_new(
     })
 }
 
-/// Frees a stream. Does nothing for NULL. Inside a callback of a filter that it has called nothing is freed
-/// (`aside_last_status()` is then `ASIDE_ERROR_BUSY`).
+/// Frees a stream. Does nothing for NULL. Inside a callback of one of its filters, nothing is freed (`aside_last_status()` is then
+/// `ASIDE_ERROR_BUSY`).
 ///
 /// Threads: no other thread may be using it.
 #[unsafe(no_mangle)]
@@ -103,7 +103,7 @@ unsafe fn streaming(
     if out.is_null() {
         return fail_null("out");
     }
-    // SAFETY: the caller's promise; only calls that have entered use the stream.
+    // SAFETY: the caller's promise; only calls inside the guard use the stream.
     unsafe {
         let Some(handle) = stream.as_ref() else { return fail_no_handle("stream") };
         handle.guard.enter(is_ready, |streaming| {
@@ -121,8 +121,8 @@ unsafe fn streaming(
     }
 }
 
-/// Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes the decided text, often empty: memory of the
-/// stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
+/// Feeds the next `len` bytes of the output, cut anywhere. `*out` becomes the text that is decided, which is often empty. It is
+/// memory of the stream, valid until its next call. It is written on success only. `buf` is not used after the call; it must not be
 /// memory of the stream.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`,
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool_stream, code: i64) -> aside_status {
-    // SAFETY: the caller promises a stream that is NULL or valid; only calls that have entered use it.
+    // SAFETY: the caller promises a stream that is NULL or valid; only calls inside the guard use it.
     unsafe {
         let Some(handle) = stream.as_ref() else { return fail_no_handle("stream") };
         handle.guard.enter(is_ready, |streaming| match &mut streaming.stream {
@@ -166,8 +166,8 @@ pub unsafe extern "C" fn aside_tool_stream_set_exit_code(stream: *mut aside_tool
     }
 }
 
-/// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream takes no more text
-/// after that; `aside_tool_stream_report()` returns the report.
+/// Ends the output. `*out` becomes the rest of the result, as for `aside_tool_stream_feed()`. The stream accepts no more text after
+/// that; `aside_tool_stream_report()` returns the report.
 ///
 /// Returns the same as `aside_tool_stream_feed()`.
 #[unsafe(no_mangle)]
@@ -186,14 +186,14 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
 /// Takes the report of a stream that is finished. Call it at most once.
 ///
 /// Returns the report, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
-/// may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of
-/// the output and after a report that was taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
+/// may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of the
+/// output, and if the report was already taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY` or
 /// `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_tool_stream_report(stream: *mut aside_tool_stream) -> *mut aside_compressed {
     guard_handle(|| {
         let mut made = ptr::null_mut();
-        // SAFETY: the caller promises a stream that is NULL or valid; only calls that have entered use it.
+        // SAFETY: the caller promises a stream that is NULL or valid; only calls inside the guard use it.
         unsafe {
             let Some(handle) = stream.as_ref() else {
                 fail_no_handle("stream");

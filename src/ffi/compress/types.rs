@@ -25,7 +25,7 @@ enumeration! {
 pub const ASIDE_NO_FILTER: i32 = -1;
 
 /// One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the
-/// end. Callbacks of the host get one from the library: there, `size` says how many bytes of it may be read.
+/// end. Callbacks of the host get one from the library: `size` is then the number of bytes that may be read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_invocation {
@@ -33,8 +33,8 @@ pub struct aside_invocation {
     pub size: size_t,
     /// The id of the tool, UTF-8.
     pub tool_id: aside_bytes,
-    /// The input of the tool: JSON, UTF-8. That of a terminal tool has `command`, and may have `cwd` and `exit_code`. If
-    /// empty: null. In a callback its keys are sorted and it has no white space: equal inputs are equal bytes.
+    /// The input of the tool: JSON, UTF-8. The input of a terminal tool has `command`, and may have `cwd` and `exit_code`. If
+    /// empty: null. In a callback, its keys are sorted and it has no white space, so that equal inputs are equal bytes.
     pub input: aside_bytes,
     /// The time in seconds since 1970, for caches and filters of the host. The library does not read a clock.
     pub now: u64,
@@ -44,8 +44,8 @@ impl Versioned for aside_invocation {
     const FIRST: usize = offset_of!(aside_invocation, now) + size_of::<u64>();
 }
 
-/// A stretch of an original, from `aside_compressed_stretch()`. All of them, joined in order, are the original. Set `size`
-/// before the call.
+/// A stretch of an original, from `aside_compressed_stretch()`. All stretches, joined in order, are the original. Set `size` before
+/// the call.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_stretch {
@@ -73,7 +73,7 @@ impl Versioned for aside_stretch {
 pub struct aside_part_report {
     /// `sizeof(aside_part_report)` of the caller's header.
     pub size: size_t,
-    /// The part's index in the result that came in.
+    /// The part's index in the original result.
     pub part: size_t,
     /// Bytes of the original.
     pub len: u64,
@@ -87,8 +87,8 @@ impl Versioned for aside_part_report {
     const FIRST: usize = offset_of!(aside_part_report, stretch_count) + size_of::<size_t>();
 }
 
-/// A filter or cache that failed and was skipped, from `aside_compressed_failed()`. Set `size` before the call. The texts
-/// are memory of the `aside_compressed`, valid as long as that is.
+/// A filter or cache that failed and was skipped, from `aside_compressed_failed()`. Set `size` before the call. The texts are
+/// memory of the `aside_compressed`, valid as long as the `aside_compressed`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_failed {
@@ -104,8 +104,8 @@ impl Versioned for aside_failed {
     const FIRST: usize = offset_of!(aside_failed, reason) + size_of::<aside_bytes>();
 }
 
-/// A report on one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers are to
-/// memory of the `aside_compressed` and are valid as long as that is.
+/// A report on one call or stream. Set `size` before the call; later versions may add fields at the end. The pointers are to memory
+/// of the `aside_compressed`, valid as long as the `aside_compressed`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_report {
@@ -115,7 +115,7 @@ pub struct aside_report {
     pub before: u64,
     /// Bytes of the text parts after, banners included.
     pub after: u64,
-    /// UTF-16 code units of the text parts before, as banners have them.
+    /// UTF-16 code units of the text parts before, as in banners.
     pub before_units: u64,
     /// UTF-16 code units of the text parts after, banners included.
     pub after_units: u64,
@@ -141,7 +141,7 @@ impl Versioned for aside_report {
     const FIRST: usize = offset_of!(aside_report, unexplained) + size_of::<u32>();
 }
 
-// No layout ever changes; C checks the same in tests/c/layout.c.
+// No layout ever changes; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     layout!(aside_invocation 48: size 0, tool_id 8, input 24, now 40);

@@ -6,7 +6,7 @@ use std::ptr;
 use libc::{c_char, size_t};
 
 use super::borrowed::{Borrowed, append, clear};
-use super::event::{FIRST_FIELDS, aside_event, check_event_size, record, text_record};
+use super::event::{aside_event, check_event_size, record, text_record};
 use super::feed::feed;
 use super::handle::{Stream, aside_scanner, enter};
 use super::sink::{Input, Sink, kind};
@@ -19,9 +19,9 @@ use crate::ffi::status::{fail_null, fail_with, failed};
 use crate::scanner::{Part, Take};
 use crate::{Events, Kind};
 
-/// The array that a call fills with events, and its other results. Set all of it to zero, then `size`, `events`,
-/// `event_size` and `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity`
-/// are filled by the library, on success and on `ASIDE_MORE` only.
+/// The array that a call fills with events, and its other results. Set all of it to zero, then `size`, `events`, `event_size` and
+/// `capacity`, once for all calls; later versions may add fields at the end. The fields after `capacity` are filled by the library,
+/// on success and on `ASIDE_MORE` only.
 ///
 /// The bytes of an event begin at `buf[event.offset - offset]`, and there are `event.len` of them. If `event.offset` is
 /// below `offset`, the event begins in bytes that an earlier call had held back: in the last `offset - event.offset` bytes
@@ -31,22 +31,21 @@ use crate::{Events, Kind};
 pub struct aside_event_array {
     /// `sizeof(aside_event_array)` of the caller's header.
     pub size: size_t,
-    /// Room for `capacity` events, which begin `event_size` bytes after each other. The library never keeps it.
+    /// Room for `capacity` events, each `event_size` bytes after the one before. The library does not keep the pointer.
     pub events: *mut aside_event,
-    /// `sizeof(aside_event)` of the caller's header: at least 32. A library of another version fills what both know, and
-    /// zeroes the rest.
+    /// `sizeof(aside_event)` of the caller's header: at least 32. A library of a different version fills the fields that both have,
+    /// and sets the rest to 0.
     pub event_size: size_t,
-    /// The number of events that there is room for, at least 1.
+    /// The number of events for which there is room, at least 1.
     pub capacity: size_t,
     /// The number of events that were written.
     pub count: size_t,
-    /// The number of bytes of `buf` that are done: they are fed, and must not be fed again.
+    /// The number of bytes of `buf` that are consumed and must not be fed again.
     pub consumed: size_t,
     /// The offset in the stream of `buf[0]`.
     pub offset: u64,
     /// The bytes directly before `buf[0]` that had been held back: memory of the scanner, valid until the next call with
-    /// this scanner. After `aside_scanner_start_from_prompt()` they may begin with bytes of the prompt, which are in no
-    /// event.
+    /// this scanner. After `aside_scanner_start_from_prompt()`, they may begin with bytes of the prompt, which belong to no event.
     pub held: aside_bytes,
     /// Names and decoded values of the attributes, at `event.text_at`: memory of the scanner, valid until the next call
     /// with this scanner.
@@ -100,9 +99,10 @@ impl Array {
     /// Returns the room for events.
     ///
     /// # Safety
-    /// The array is NULL or as large as it says.
+    /// The array is NULL or as large as its size says.
     unsafe fn slots(self) -> Result<Slots, aside_status> {
-        // SAFETY: the caller's promise; the struct is made of plain numbers and pointers that may be NULL.
+        // SAFETY: the caller meets this function's conditions, and the struct is made of plain numbers and pointers that may be
+        // NULL.
         let aside_event_array { events, event_size, capacity, .. } = unsafe { read_sized(self.0, "array") }?;
         if events.is_null() {
             return Err(fail_null("array->events"));
@@ -110,7 +110,7 @@ impl Array {
         if capacity == 0 {
             return Err(fail_with(ASIDE_ERROR_SIZE, "array->capacity is 0: such a call could never finish"));
         }
-        check_event_size(event_size, FIRST_FIELDS)?;
+        check_event_size(event_size)?;
         if capacity.checked_mul(event_size).is_none_or(|all| all > isize::MAX as usize) {
             return Err(fail_with(ASIDE_ERROR_SIZE, "capacity times event_size is above PTRDIFF_MAX"));
         }
@@ -129,7 +129,7 @@ impl Array {
     }
 }
 
-/// Room for events, whose entries are as large as the caller's header says.
+/// Room for events, with entries of the size in the caller's header.
 struct Slots {
     events: *mut aside_event,
     event_size: size_t,
@@ -191,7 +191,8 @@ impl Slots {
 }
 
 impl Sink for Array {
-    // The sink takes whole parts, because bytes that were held when the call began must not change while the events are read.
+    // The sink accepts only whole parts, because bytes that were held when the call began must not change while the events are
+    // read.
     const TAKE: Take = Take::Whole;
 
     #[inline(always)]
@@ -230,7 +231,7 @@ impl Sink for Array {
 
     #[inline(never)]
     unsafe fn events(self, scanner: *mut aside_scanner, input: Input<'_>, fed: usize) -> aside_status {
-        // SAFETY: the caller promises an array that is NULL or as large as it says.
+        // SAFETY: the caller promises an array that is NULL or as large as its size says.
         let slots = match unsafe { self.slots() } {
             Ok(slots) => slots,
             Err(status) => return status,
@@ -269,21 +270,21 @@ impl Sink for Array {
             unsafe { self.report(Report { attributes, ..report }) };
             status
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller meets this function's conditions.
         unsafe { enter(scanner, is_ready, body) }
     }
 }
 
-/// Feeds as `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and next
-/// to them the data that the host needs to find their bytes. Events have no pointers.
+/// Feeds like `aside_scanner_feed()`, for hosts where callbacks are expensive: writes the events into `array->events`, and next to
+/// them the data that the host needs to find their bytes. Events have no pointers.
 ///
-/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB
-/// (it is longer if the last attribute is); take the events, then call again with the rest of `buf`, `array->consumed` bytes
-/// further on (if it is empty, with `len` 0). Below 0 as `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION`
-/// for an array with a field that this version does not know; no field of `array` is written then, the contents of
-/// `array->events` mean nothing, and `aside_scanner_consumed()` returns the number of bytes that are done.
+/// Returns `ASIDE_OK`: all of `buf` is consumed. `ASIDE_MORE`: the array is full, or `array->attributes` has reached 64 KiB (or
+/// more, with a long last attribute); read the events, then call again with the rest of `buf`, `array->consumed` bytes further on
+/// (if it is empty, with `len` 0). Below 0: the errors of `aside_scanner_feed()`, and `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` for
+/// an array with a field that this version does not know; then no field of `array` is written, the contents of `array->events` are
+/// meaningless, and `aside_scanner_consumed()` returns the number of consumed bytes.
 ///
-/// Memory: none is allocated, except for collecting, headers, and tags with attributes.
+/// Memory: nothing is allocated, except for collected thoughts, headers, and tags with attributes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_feed_into(
     scanner: *mut aside_scanner,
@@ -291,34 +292,34 @@ pub unsafe extern "C" fn aside_scanner_feed_into(
     len: size_t,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes, a scanner that is valid, and an array as large as it says.
+    // SAFETY: the caller promises `len` bytes, a scanner that is valid, and an array as large as its size says.
     unsafe { feed(scanner, buf, len, Array(array)) }
 }
 
-/// Finishes as `aside_scanner_finish()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
+/// Finishes like `aside_scanner_finish()`, into an array like `aside_scanner_feed_into()`. All bytes of its events are in
 /// `array->held`. After `ASIDE_MORE` call it again until it returns `ASIDE_OK`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_finish_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is valid, and an array as large as it says.
+    // SAFETY: the caller promises a scanner that is valid, and an array as large as its size says.
     unsafe { Array(array).events(scanner, Input::Finish, 0) }
 }
 
-/// Flushes as `aside_scanner_flush()`, into an array as `aside_scanner_feed_into()`. All bytes of its events are in
+/// Flushes like `aside_scanner_flush()`, into an array like `aside_scanner_feed_into()`. All bytes of its events are in
 /// `array->held`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_flush_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is valid, and an array as large as it says.
+    // SAFETY: the caller promises a scanner that is valid, and an array as large as its size says.
     unsafe { Array(array).events(scanner, Input::Flush, 0) }
 }
 
-/// Feeds as `aside_scanner_feed_tokens()`, into an array as `aside_scanner_feed_into()`. After `ASIDE_MORE` call it again with
-/// the rest of the buffer and the tokens that are not wholly done, the first of them with its remaining length.
+/// Feeds like `aside_scanner_feed_tokens()`, into an array like `aside_scanner_feed_into()`. After `ASIDE_MORE` call it again with
+/// the rest of the buffer and the tokens that are not completely consumed, the first of them with its remaining length.
 ///
 /// Memory: the first such call allocates the memory that it needs.
 #[unsafe(no_mangle)]
@@ -330,8 +331,7 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     count: size_t,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is valid, and an array as large as it
-    // says.
+    // SAFETY: the caller promises `len` bytes and `count` tokens, a scanner that is valid, and an array as large as its size says.
     unsafe {
         match feed_of_tokens(buf, len, tokens, count) {
             Ok(input) => Array(array).events(scanner, input, 0),
@@ -340,13 +340,13 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens_into(
     }
 }
 
-/// Closes the thinking as `aside_scanner_force_close()`, into an array as `aside_scanner_feed_into()`. All bytes of its
-/// events are in `array->held`.
+/// Closes the thinking like `aside_scanner_force_close()`, into an array like `aside_scanner_feed_into()`. All bytes of its events
+/// are in `array->held`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_force_close_into(
     scanner: *mut aside_scanner,
     array: *mut aside_event_array,
 ) -> aside_status {
-    // SAFETY: the caller promises a scanner that is valid, and an array as large as it says.
+    // SAFETY: the caller promises a scanner that is valid, and an array as large as its size says.
     unsafe { Array(array).events(scanner, Input::ForceClose, 0) }
 }

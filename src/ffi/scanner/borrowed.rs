@@ -1,5 +1,5 @@
-//! Memory of a scanner that C may read between calls. It must not move or change until the call that the description of each
-//! field names.
+//! Memory of a scanner that C may read between calls. It must not move or change before the call that the description of each field
+//! names.
 
 use crate::Thought;
 use crate::ffi::constants::*;
@@ -14,8 +14,8 @@ pub(super) struct Borrowed {
     pub(super) thought: Option<Thought>,
 }
 
-/// Returns the memory that C borrows, and makes it at its first use. It takes the field alone, so that the scanner can be in
-/// use at the same time.
+/// Returns the memory that C borrows, and allocates it at its first use. The argument is only this field, so that the scanner can
+/// be in use at the same time.
 pub(super) fn borrowed(place: &mut Option<Box<Borrowed>>) -> Result<&mut Borrowed, aside_status> {
     if place.is_none() {
         *place = try_box(Borrowed::default());

@@ -58,7 +58,7 @@ impl Sink for Callback {
             let Stream { scanner, borrowed, consumed } = stream;
             let mut status = ASIDE_OK;
             let mut hear = |event: Event<'_>| {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller meets this function's conditions.
                 status = unsafe { hand_over(function, self.user, borrowed, &event) };
                 status == ASIDE_OK
             };
@@ -82,7 +82,7 @@ impl Sink for Callback {
                 Err(error) => failed(error),
             }
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller meets this function's conditions.
         unsafe { enter(scanner, is_ready, body) }
     }
 }
@@ -90,7 +90,7 @@ impl Sink for Callback {
 /// Calls the function with an event.
 ///
 /// # Safety
-/// The function's caller promises that it fits.
+/// The function's caller promises that the callback fits `user`.
 #[inline(always)]
 unsafe fn hand_over(
     function: unsafe extern "C" fn(*mut c_void, *const aside_event, *const c_char) -> i32,
@@ -116,15 +116,15 @@ unsafe fn hand_over(
 }
 
 /// Feeds the next `len` bytes of the stream, cut anywhere, and calls `callback` for each event that they complete.
-/// `buf` may be NULL if `len` is 0; such a call delivers only events that are pending after a pause. `buf` must not
-/// change during the call and is not used after it; it must not be memory of the scanner.
+/// `buf` may be NULL if `len` is 0; such a call delivers only the pending events of a pause. `buf` must not change during the call
+/// and is not used after it; it must not be memory of the scanner.
 ///
-/// Returns `ASIDE_OK`: all of `buf` is done. `ASIDE_STOPPED`: the callback paused; feed the rest, from `buf +
-/// aside_scanner_consumed(scanner)` on, and pending events come first. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
+/// Returns `ASIDE_OK`: all of `buf` is consumed. `ASIDE_STOPPED`: the callback paused; feed the rest, from `buf +
+/// aside_scanner_consumed(scanner)` on. Pending events are then delivered first. Below 0: `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`,
 /// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the
 /// scanner stays in error).
 ///
-/// Memory: none is allocated, except for collecting, headers, and tags with attributes.
+/// Memory: nothing is allocated, except for collected thoughts, headers, and tags with attributes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_feed(
     scanner: *mut aside_scanner,
@@ -152,8 +152,8 @@ pub unsafe extern "C" fn aside_scanner_finish(
     unsafe { Callback { function: callback, user }.events(scanner, Input::Finish, 0) }
 }
 
-/// Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. It is for a host
-/// that must show everything now. If a part of a marker was flushed, the rest of the marker is text too.
+/// Releases the bytes that are held back as text of their channel, and keeps the state: the stream continues. Use it if the host
+/// must show everything now. If a part of a marker was flushed, the rest of the marker is text too.
 ///
 /// Returns the same as `aside_scanner_feed()`.
 #[unsafe(no_mangle)]
@@ -166,13 +166,13 @@ pub unsafe extern "C" fn aside_scanner_flush(
     unsafe { Callback { function: callback, user }.events(scanner, Input::Flush, 0) }
 }
 
-/// Feeds bytes whose tokens are known, as `aside_scanner_feed()`: `tokens` has `count` tokens, and their lengths add up
-/// to `len`. Markers that a dialect calls special then count only if a special token begins them, so that a marker
-/// typed as ordinary text stays text; `first_token` and `tokens` of each event say which tokens begin in it, and
-/// `aside_scanner_counts()` counts the tokens of each channel. Feeds with and without tokens may be mixed.
+/// Feeds bytes whose tokens are known, like `aside_scanner_feed()`: `tokens` has `count` tokens, and their lengths add up to `len`.
+/// Markers that a dialect calls special then count only if a special token begins them, so that a marker typed as ordinary text
+/// stays text; `first_token` and `tokens` of each event say which tokens begin in it, and `aside_scanner_counts()` counts the
+/// tokens of each channel. Feeds with and without tokens may be mixed.
 ///
 /// Returns the same as `aside_scanner_feed()`; `ASIDE_ERROR_LENGTH` also if the lengths do not add up: nothing has changed
-/// then. After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not completely done, the first
+/// then. After `ASIDE_STOPPED` call it again with the rest of the buffer and the tokens that are not completely consumed, the first
 /// of them with its remaining length.
 ///
 /// Memory: the first such call allocates the memory that it needs.
@@ -195,10 +195,10 @@ pub unsafe extern "C" fn aside_scanner_feed_tokens(
     }
 }
 
-/// Closes the thinking that is open: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`. A tool span
-/// whose calls the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost span is neither
-/// of these, or before the first byte if a prompt has opened the span. A closer that comes next, with only blanks before it, is
-/// removed, except for a fence's closer, which is text. It is for a host that ends thinking which has become too long.
+/// Closes the open thinking: releases the held bytes as text, and ends the span with `ASIDE_CAUSE_FORCED`. A tool span whose calls
+/// the dialect describes is closed too, and so is the call in it. Nothing happens if the innermost span is neither of these, or
+/// before the first byte if a prompt has opened the span. A closer that follows, with only blanks before it, is removed, except for
+/// a fence's closer, which is text. Use it to end thinking that has become too long.
 ///
 /// Returns the same as `aside_scanner_feed()`. After `ASIDE_STOPPED` call it again; a feed in between continues the thinking if
 /// the close has not been delivered.

@@ -1,5 +1,5 @@
-//! The one way to feed, whatever the sink: the parts that the scanner's ladder takes at once go straight to the sink, and the
-//! sink does everything else inside the scanner's guard.
+//! Feeds a scanner, whatever the sink: parts that the scanner's fast path consumes at once are passed directly to the sink; for
+//! everything else, the sink enters the scanner's guard.
 
 use std::hint::assert_unchecked;
 
@@ -12,11 +12,11 @@ use crate::ffi::constants::*;
 use crate::ffi::memory::bytes;
 use crate::scanner::{Part, SHORT, Take};
 
-/// Feeds a chunk. Most are short, and loop in a state of the automaton: their text goes straight to the sink.
+/// Feeds a chunk. Most chunks are short and do not leave a state of the automaton: their text is passed directly to the sink.
 ///
 /// # Safety
-/// `scanner` is NULL or a scanner that is not freed yet; a `buf` that is not NULL leads to `len` bytes; the sink's pointers
-/// are as its function's caller promises.
+/// `scanner` is NULL or a scanner that is not freed yet; a `buf` that is not NULL points to `len` bytes; the sink's pointers keep
+/// the promises of its function's caller.
 #[inline(always)]
 pub(super) unsafe fn feed<S: Sink>(
     scanner: *mut aside_scanner,
@@ -24,7 +24,7 @@ pub(super) unsafe fn feed<S: Sink>(
     len: size_t,
     sink: S,
 ) -> aside_status {
-    // SAFETY: the caller's promise. `stream` is not used after the sink has the text.
+    // SAFETY: the caller meets this function's conditions. `stream` is not used after the sink has the text.
     unsafe {
         if sink.is_sound()
             && let Some((stream, chunk)) = ready(scanner, buf, len, SHORT)
@@ -39,11 +39,11 @@ pub(super) unsafe fn feed<S: Sink>(
     }
 }
 
-/// Feeds a chunk at once, as most chunks are fed. The code for short chunks is separate, so that they are not slowed down by
-/// the code for long ones.
+/// Feeds a chunk at once, as most chunks are fed. The code for short chunks is separate, so that the code for long chunks does not
+/// slow it down.
 ///
 /// # Safety
-/// As for `feed`; `ready` returns the stream and a short chunk if `IS_SHORT`, and does not otherwise.
+/// The same as for `feed`; if `IS_SHORT`, `ready` has returned the stream and a short chunk, and otherwise it has not.
 #[inline(never)]
 unsafe fn feed_at_once<S: Sink, const IS_SHORT: bool>(
     scanner: *mut aside_scanner,
@@ -51,7 +51,7 @@ unsafe fn feed_at_once<S: Sink, const IS_SHORT: bool>(
     len: size_t,
     sink: S,
 ) -> aside_status {
-    // SAFETY: the caller's promise. `stream` is not used after the sink has the part.
+    // SAFETY: the caller meets this function's conditions. `stream` is not used after the sink has the part.
     unsafe {
         let is_ready = IS_SHORT || sink.is_sound() && ready(scanner, buf, len, isize::MAX as usize).is_some();
         if !is_ready {
@@ -77,10 +77,11 @@ unsafe fn feed_at_once<S: Sink, const IS_SHORT: bool>(
 /// Feeds a chunk part by part.
 ///
 /// # Safety
-/// As of `feed_at_once`.
+/// The same as for `feed_at_once`.
 #[inline(never)]
 unsafe fn feed_parts<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, len: size_t, sink: S) -> aside_status {
-    // SAFETY: the caller's promise. `stream` is not used after the sink has a part: the next one asks for it again.
+    // SAFETY: the caller meets this function's conditions. `stream` is not used after the sink has a part: the next part gets it
+    // again.
     unsafe {
         let mut fed = 0;
         loop {
@@ -111,10 +112,10 @@ unsafe fn feed_guarded<S: Sink>(
     fed: usize,
 ) -> aside_status {
     if S::TAKE == Take::WholeText {
-        // The caller then feeds in another way, which reports the error.
+        // The caller then feeds in the general way, which reports the error.
         return ASIDE_NOT_TEXT;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     unsafe {
         match bytes(buf.wrapping_add(fed), len - fed, "buf") {
             Ok(chunk) => sink.events(scanner, Input::Feed(chunk), fed),

@@ -1,4 +1,4 @@
-//! The handle of a scanner: making and freeing it, where its streams start, and the way into it.
+//! The handle of a scanner: making and freeing it, the start of its streams, and entering it for a call.
 
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,12 +10,12 @@ use super::options::{aside_scanner_options, options as read_options};
 use crate::ffi::constants::*;
 use crate::ffi::dialect::aside_dialect;
 use crate::ffi::handle_guard::{HandleGuard, READY, is_ready, is_whole};
-use crate::ffi::memory::{bytes, free, into_handle};
-use crate::ffi::numbers::{value, write_start};
+use crate::ffi::memory::{free, into_handle};
+use crate::ffi::numbers::{start_from_prompt, value, write_start};
 use crate::ffi::status::{fail_no_handle, failed, guard_handle, made_handle};
 use crate::{Error, Scanner};
 
-// A scanner can be used by one thread after another.
+// A scanner may be used by any thread, but only by one at a time.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Scanner>();
@@ -48,7 +48,7 @@ pub(super) unsafe fn enter(
     if scanner.is_null() {
         return fail_no_handle("scanner");
     }
-    // SAFETY: it is valid, and only calls that have entered use the stream.
+    // SAFETY: it is valid, and only calls inside the guard use the stream.
     unsafe { (*scanner).guard.enter(may, body) }
 }
 
@@ -58,7 +58,7 @@ pub(super) unsafe fn enter(
 /// As of `enter`.
 pub(super) unsafe fn read<T: Default>(scanner: *const aside_scanner, body: impl FnOnce(&Stream) -> T) -> T {
     let mut value = T::default();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     unsafe {
         enter(scanner, is_whole, |stream| {
             value = body(stream);
@@ -69,11 +69,11 @@ pub(super) unsafe fn read<T: Default>(scanner: *const aside_scanner, body: impl 
 }
 
 /// Returns the stream and the caller's bytes, for the ways to feed that cannot panic: there is no `catch_unwind` around them.
-/// None if anything is wrong, or there are no bytes, or more than `most`.
+/// None if an argument is wrong, if there are no bytes, or if there are more than `most`.
 ///
 /// # Safety
-/// `scanner` is NULL or a scanner that is not freed yet; a `buf` that is not NULL leads to `len` bytes. They are
-/// used only while nobody else can be inside: the state must be BUSY while a callback runs.
+/// `scanner` is NULL or a scanner that is not freed yet; a `buf` that is not NULL points to `len` bytes. The results are used only
+/// while no other call can enter: the state must be BUSY while a callback runs.
 #[inline(always)]
 pub(super) unsafe fn ready<'a>(
     scanner: *mut aside_scanner,
@@ -89,7 +89,7 @@ pub(super) unsafe fn ready<'a>(
     if scanner.is_null() || unsafe { (*scanner).guard.state.load(Relaxed) } != READY {
         return None;
     }
-    // SAFETY: both are valid, as was seen. The state is READY, so no call is inside.
+    // SAFETY: both were checked above. The state is READY, so no call is inside.
     unsafe { Some(inside(scanner, buf, len)) }
 }
 
@@ -103,7 +103,7 @@ pub(super) unsafe fn inside<'a>(
     buf: *const c_char,
     len: size_t,
 ) -> (&'a mut Stream, &'a [u8]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     unsafe { (&mut *(*scanner).guard.inner.get(), std::slice::from_raw_parts(buf.cast(), len)) }
 }
 
@@ -189,9 +189,9 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
 /// scanner.
 ///
 /// `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
-/// only. Undecided markers at the prompt's end are not open: a marker that is cut off, and an opener of a tool call that
-/// counts only if a call comes after it. `*start` is then the span around it, and if the stream decides that the
-/// opener counts, the first event opens its span.
+/// only. An undecided marker at the prompt's end opens no span: an incomplete marker, or an opener of a tool call that counts only
+/// if a call follows. `*start` is then the span around the marker, and if the stream decides that the opener counts, the first
+/// event opens its span.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
 /// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
@@ -204,27 +204,18 @@ pub unsafe extern "C" fn aside_scanner_start_from_prompt(
     len: size_t,
     start: *mut aside_start,
 ) -> aside_status {
-    // SAFETY: the caller promises `len` bytes.
-    let tail = match unsafe { bytes(tail, len, "tail") } {
-        Ok(tail) => tail,
-        Err(status) => return status,
-    };
-    let body = |stream: &mut Stream| match stream.scanner.start_from_prompt(tail) {
-        Ok(begins) => {
-            // SAFETY: NULL, or the caller promises that it may be written.
-            unsafe { write_start(begins, start) };
-            ASIDE_OK
-        }
-        Err(error) => failed(error),
-    };
-    // SAFETY: a scanner that is valid, as the caller promises.
-    unsafe { enter(scanner, is_ready, body) }
+    // SAFETY: the caller promises `len` bytes, a scanner that is NULL or valid, and a start that is NULL or may be written.
+    unsafe {
+        start_from_prompt(tail, len, start, |tail, write| {
+            enter(scanner, is_ready, |stream| write(stream.scanner.start_from_prompt(tail)))
+        })
+    }
 }
 
-/// Writes the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
+/// Writes the start of the current stream, or of the next one, which the prompt, the options or else the dialect determine.
 /// `*start` becomes an `ASIDE_START_` value. `*is_guessed` becomes 1 if the dialect only guesses that its models start in the
-/// thinking, and neither a prompt nor the options have confirmed the guess; otherwise 0. `start` and `is_guessed` may be NULL.
-/// They are written on success only.
+/// thinking, and neither a prompt nor the options have confirmed the guess; otherwise 0. `start` and `is_guessed` may be NULL. They
+/// are written on success only.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
@@ -248,8 +239,8 @@ pub unsafe extern "C" fn aside_scanner_start(
 
 /// Sets the reason why the stream ends. Call it before the stream is finished: finishing clears the reason, as a reset does.
 ///
-/// The reason matters for a stream that was guessed to start in the thinking (`aside_scanner_start()`). If an answer ended and
-/// nothing in it has closed that thinking or written its opener, the thinking was the answer: finishing then reports
+/// The reason matters if the stream was only guessed to start in the thinking (`aside_scanner_start()`). If the model ended its
+/// answer, and the text has neither a closer nor an opener of the thinking, the thinking was the answer: finishing then reports
 /// `ASIDE_KIND_RECLASSIFY` with the channel `ASIDE_CHANNEL_CONTENT`, before the span is closed.
 ///
 /// Returns `ASIDE_OK`, or `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION`, `ASIDE_ERROR_PANIC`; nothing has
@@ -271,7 +262,7 @@ pub unsafe extern "C" fn aside_scanner_end_reason(
     unsafe { enter(scanner, is_ready, body) }
 }
 
-/// Panics inside a scanner, so that tests can see the result in C. No release has it.
+/// Panics inside a scanner, so that tests can observe the result in C. Releases do not contain this function.
 #[cfg(feature = "panic-hook")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_test_panic(scanner: *mut aside_scanner) -> aside_status {

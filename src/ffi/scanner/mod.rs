@@ -1,4 +1,4 @@
-//! Scanners for C. Most calls feed a few bytes, so the path from a feed to its sink (`feed.rs`) is short, and must stay short.
+//! Scanners for C. Most calls feed only a few bytes, so the path from a feed to its sink (`feed.rs`) must stay short.
 
 mod array;
 mod borrowed;
@@ -13,4 +13,5 @@ mod text;
 mod thoughts;
 mod token;
 
-pub(super) use event::{aside_event, call_event};
+pub(super) use progress::{aside_counts, fill_counts};
+pub(super) use token::{aside_token, tokens};

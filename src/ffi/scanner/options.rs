@@ -1,4 +1,4 @@
-//! The options of a scanner. A struct of any version is read; the dialect decides the options that the caller does not set.
+//! The options of a scanner. A struct of any version can be read; the dialect decides every option that the caller does not set.
 
 use libc::size_t;
 
@@ -21,7 +21,7 @@ pub struct aside_scanner_options {
     /// Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
     /// a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
     pub collect: u64,
-    /// The limit of the thinking, beyond which there is an `ASIDE_KIND_BUDGET` event. 0 if `has_budget` is not 1.
+    /// The limit of the thinking, beyond which an `ASIDE_KIND_BUDGET` event is reported. 0 if `has_budget` is not 1.
     pub budget: u64,
     /// 1: there is a budget.
     pub has_budget: u32,
@@ -58,7 +58,7 @@ pub(super) unsafe fn options(options: *const aside_scanner_options) -> Result<Sc
     if options.is_null() {
         return Ok(ScannerOptions::default());
     }
-    // SAFETY: the caller's promise; the struct is made of plain numbers.
+    // SAFETY: the caller meets this function's conditions, and the struct is made of plain numbers.
     let all = unsafe { read_sized(options, "options") }?;
     let stray_close = value(all.stray_close, "options.stray_close")?;
     let start = value(all.start, "options.start")?;

@@ -5,11 +5,11 @@ use std::mem::offset_of;
 use libc::size_t;
 
 use super::handle::{aside_scanner, enter, read};
-use crate::Channel;
 use crate::ffi::constants::*;
 use crate::ffi::handle_guard::is_whole;
 use crate::ffi::memory::{Versioned, fill_sized, layout, size_of_given};
 use crate::ffi::status::{fail_no_handle, fail_with};
+use crate::{Channel, Scanner};
 
 /// The counts of a channel in a stream. Set `size` before each call; later versions may add fields at the end.
 #[repr(C)]
@@ -23,10 +23,10 @@ pub struct aside_counts {
     pub characters: u64,
     /// Spans that were opened.
     pub spans: u64,
-    /// Tokens whose first byte is text of the channel, of those from `aside_scanner_feed_tokens()`.
+    /// Tokens of `aside_scanner_feed_tokens()` whose first byte is text of the channel.
     pub tokens: u64,
-    /// For `ASIDE_CHANNEL_THINKING`, whole thoughts that were lost since the scanner was made or reset, because 1,024 others
-    /// had not been taken. 0 for other channels, and without `options.collect`.
+    /// For `ASIDE_CHANNEL_THINKING`, the number of whole thoughts that were lost since the scanner was made or reset, because 1,024
+    /// earlier ones had not been taken. 0 for other channels, and without `options.collect`.
     pub lost_thoughts: u64,
 }
 
@@ -58,11 +58,11 @@ pub unsafe extern "C" fn aside_scanner_reset(scanner: *mut aside_scanner) -> asi
     }
 }
 
-/// Returns the number of bytes of the last feed's buffer that are done. Returns 0 and sets a message for NULL, inside a callback of
-/// the same scanner, and after `ASIDE_ERROR_PANIC`.
+/// Returns the number of bytes of the last feed's buffer that are consumed. Returns 0 and sets a message for NULL, inside a
+/// callback of the same scanner, and after `ASIDE_ERROR_PANIC`.
 ///
 /// After a pause the rest of the buffer need not be fed: the stream then continues as if the buffer had ended after the
-/// consumed bytes. Delivered events are final, even if the rest of the buffer has decided them.
+/// consumed bytes. Delivered events are final, even if bytes in the rest of the buffer decided them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_consumed(scanner: *const aside_scanner) -> size_t {
     // SAFETY: NULL or valid, as the caller promises.
@@ -92,13 +92,13 @@ pub unsafe extern "C" fn aside_scanner_offset(scanner: *const aside_scanner) -> 
     unsafe { read(scanner, |stream| stream.scanner.offset()) }
 }
 
-/// Counts the text of a channel that was reported since the stream began, into `*counts`. After the end of a stream these are
-/// the counts of that stream, until another begins. Held bytes count when they are reported. `channel` is an `aside_channel`
-/// value. Set `counts->size` to `sizeof(aside_counts)` before the call.
+/// Writes to `*counts` the counts of the text of a channel since the stream began. After the end of a stream, these are the counts
+/// of that stream, until another begins. Held bytes count when they are reported. `channel` is an `aside_channel` value. Set
+/// `counts->size` to `sizeof(aside_counts)` before the call.
 ///
 /// After a stream the counts show whether the whole answer was thinking: `ASIDE_CHANNEL_THINKING` has bytes,
-/// `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or thinking was off although the
-/// stream was started in it; a host that knows that thinking was off can show the text as the answer.
+/// `ASIDE_CHANNEL_CONTENT` and `ASIDE_CHANNEL_TOOL` have none. Either the model broke off, or the stream was started in the
+/// thinking although the thinking was off; a host that knows that it was off can show the text as the answer.
 ///
 /// Returns `ASIDE_OK` with `*counts` filled, `ASIDE_ERROR_NULL`, `ASIDE_ERROR_RANGE` (no such channel),
 /// `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
@@ -108,6 +108,26 @@ pub unsafe extern "C" fn aside_scanner_counts(
     channel: aside_channel,
     counts: *mut aside_counts,
 ) -> aside_status {
+    // SAFETY: NULL or valid, as the caller promises; `counts` may be written as far as its size says.
+    unsafe {
+        fill_counts(channel, counts, |fill| {
+            enter(scanner, is_whole, |stream| {
+                fill(&stream.scanner);
+                ASIDE_OK
+            })
+        })
+    }
+}
+
+/// Checks the arguments of a function that returns counts, and calls `read` with a function that fills them from a scanner.
+///
+/// # Safety
+/// `counts` is NULL or may be written as far as its size says.
+pub(in crate::ffi) unsafe fn fill_counts(
+    channel: aside_channel,
+    counts: *mut aside_counts,
+    read: impl FnOnce(&dyn Fn(&Scanner)) -> aside_status,
+) -> aside_status {
     // SAFETY: every version begins with its size, and the caller promises that many bytes.
     let size = match unsafe { size_of_given(counts, "counts") } {
         Ok(size) => size,
@@ -116,13 +136,10 @@ pub unsafe extern "C" fn aside_scanner_counts(
     let Some(channel) = Channel::from_number(channel) else {
         return fail_with(ASIDE_ERROR_RANGE, format_args!("{channel} is not a channel"));
     };
-    // SAFETY: NULL or valid, as the caller promises; `counts` may be written as far as its size says.
-    unsafe {
-        enter(scanner, is_whole, |stream| {
-            let crate::Counts { bytes, characters, spans, tokens } = stream.scanner.counts(channel);
-            let lost_thoughts = if channel == Channel::Thinking { stream.scanner.lost_thoughts() } else { 0 };
-            fill_sized(counts, size, aside_counts { size, bytes, characters, spans, tokens, lost_thoughts });
-            ASIDE_OK
-        })
-    }
+    read(&|scanner| {
+        let crate::Counts { bytes, characters, spans, tokens } = scanner.counts(channel);
+        let lost_thoughts = if channel == Channel::Thinking { scanner.lost_thoughts() } else { 0 };
+        // SAFETY: the caller meets this function's conditions.
+        unsafe { fill_sized(counts, size, aside_counts { size, bytes, characters, spans, tokens, lost_thoughts }) };
+    })
 }

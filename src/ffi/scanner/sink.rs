@@ -1,5 +1,4 @@
-//! The sinks of events: a callback, an array, or a caller that wants only plain text. One feed serves all three, so that no way
-//! to feed is written twice.
+//! The sinks of events: a callback, an array, or a caller that wants only plain text. The same feeding code serves all three.
 
 use super::handle::aside_scanner;
 use crate::calls::body::Piece;
@@ -9,30 +8,30 @@ use crate::{Error, Events, Scanner, Token};
 
 /// A receiver of the events of a call.
 pub(super) trait Sink: Copy {
-    /// The parts of a chunk that the sink accepts without a guard, because they cannot panic.
+    /// The parts of a chunk that the sink accepts without a guard, because consuming them cannot panic.
     const TAKE: Take;
 
     /// Returns whether the sink can receive events without further checks.
     ///
     /// # Safety
-    /// The sink's pointers are as its function's caller promises.
+    /// The sink's pointers keep the promises of its function's caller.
     unsafe fn is_sound(self) -> bool;
 
-    /// Takes the event, if there is one, of a part of this chunk that has just been fed.
+    /// Receives the event, if there is one, of a part of this chunk that has just been fed.
     ///
     /// # Safety
     /// The scanner is valid, and READY; the sink is sound. No `&mut Stream` from before is used again.
     unsafe fn part(self, scanner: *mut aside_scanner, chunk: &[u8], part: Part) -> aside_status;
 
-    /// Runs a call that the fast path does not cover: takes its events one by one, or reports an error. `fed` is the
-    /// number of bytes of the caller's buffer that were fed before.
+    /// Runs a call that the fast path does not cover: receives its events one by one, or reports an error. `fed` is the number of
+    /// bytes of the caller's buffer that were fed before.
     ///
     /// # Safety
-    /// `scanner` is NULL or valid; the sink's pointers are as its function's caller promises.
+    /// `scanner` is NULL or valid; the sink's pointers keep the promises of its function's caller.
     unsafe fn events(self, scanner: *mut aside_scanner, input: Input<'_>, fed: usize) -> aside_status;
 }
 
-/// Returns the kind of event for a piece.
+/// Returns the kind of event that a piece becomes.
 #[inline(always)]
 pub(super) fn kind(piece: Piece) -> aside_kind {
     match piece {

@@ -1,4 +1,4 @@
-//! Whole thoughts, for hosts that collect them. C borrows a thought that the scanner no longer has, so that feeding never moves
+//! Whole thoughts, for hosts that collect them. C borrows a thought that was moved out of the scanner, so that feeding never moves
 //! it.
 
 use std::mem::offset_of;
@@ -80,12 +80,12 @@ fn place(text: &[u8]) -> aside_bytes {
 }
 
 /// Removes the oldest thought that has ended from a scanner that was made with `options.collect`, and writes it to
-/// `*thought`. Set `thought->size` to `sizeof(aside_thought)` before. The texts of `*thought` belong to the scanner;
+/// `*thought`. Set `thought->size` to `sizeof(aside_thought)` before the call. The texts of `*thought` belong to the scanner;
 /// `aside_thought` says how long they are valid.
 ///
-/// Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if no thought is waiting (`*thought` is not written, and the
-/// thought that was taken before is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`,
-/// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+/// Returns `ASIDE_OK` with `*thought` filled; `ASIDE_NONE` if no thought is waiting (`*thought` is not written, and the previous
+/// thought is no longer valid); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_MEMORY`,
+/// `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_take_thought(
     scanner: *mut aside_scanner,
@@ -110,12 +110,12 @@ pub unsafe extern "C" fn aside_scanner_take_thought(
 }
 
 /// Fills `*attribute` with an attribute of the thought that `aside_scanner_take_thought()` took last: the one with this
-/// `index`, in the order of the marker, from 0. Set `attribute->size` to `sizeof(aside_attribute)` before.
+/// `index`, in the order of the marker, from 0. Set `attribute->size` to `sizeof(aside_attribute)` before the call.
 ///
 /// Returns `ASIDE_OK` with `*attribute` filled; `ASIDE_ERROR_RANGE` if `index` is not below `attribute_count` of that
 /// thought, or if no thought is taken; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 ///
-/// Memory: none is allocated.
+/// Memory: nothing is allocated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_scanner_thought_attribute(
     scanner: *const aside_scanner,

@@ -29,7 +29,7 @@ const _: () = {
 /// Returns the caller's bytes with their tokens.
 ///
 /// # Safety
-/// As for `bytes` and `tokens`.
+/// The same as for `bytes` and `tokens`.
 #[inline]
 pub(super) unsafe fn feed_of_tokens<'a>(
     buf: *const c_char,
@@ -37,7 +37,7 @@ pub(super) unsafe fn feed_of_tokens<'a>(
     tokens: *const aside_token,
     count: size_t,
 ) -> Result<Input<'a>, aside_status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller meets this function's conditions.
     let (chunk, tokens) = unsafe { (bytes(buf, len, "buf")?, self::tokens(tokens, count)?) };
     check_lengths(chunk, tokens).map_err(failed)?;
     Ok(Input::FeedTokens(chunk, tokens))
@@ -46,14 +46,14 @@ pub(super) unsafe fn feed_of_tokens<'a>(
 /// Returns the caller's tokens. `tokens` may be NULL if `count` is 0.
 ///
 /// # Safety
-/// A pointer that is not NULL leads to `count` tokens that nobody changes during `'a`.
-pub(super) unsafe fn tokens<'a>(tokens: *const aside_token, count: usize) -> Result<&'a [Token], aside_status> {
+/// A pointer that is not NULL points to `count` tokens that do not change during `'a`.
+pub(in crate::ffi) unsafe fn tokens<'a>(tokens: *const aside_token, count: usize) -> Result<&'a [Token], aside_status> {
     if tokens.is_null() {
         return if count == 0 { Ok(&[]) } else { Err(fail_null("tokens")) };
     }
     if count > isize::MAX as usize / size_of::<Token>() || !tokens.is_aligned() {
         return Err(fail_with(ASIDE_ERROR_LENGTH, "no array of tokens can be there"));
     }
-    // SAFETY: not NULL, aligned and of a possible length; the layouts are the same, and any numbers will do.
+    // SAFETY: not NULL, aligned and of a possible length; the layouts are the same, and every bit pattern is valid.
     Ok(unsafe { std::slice::from_raw_parts(tokens.cast(), count) })
 }

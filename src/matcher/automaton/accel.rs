@@ -1,5 +1,5 @@
-//! Accelerated states: almost every byte leads from such a state back to it. Only the few other bytes are searched for, which
-//! is the main reason why prose is cheap.
+//! Accelerated states: almost every byte leads from such a state back to it. Only the few other bytes are searched for, which is
+//! the main reason why reading prose is cheap.
 
 use super::state::{EVERY_BYTE, StateId};
 use crate::matcher::{
@@ -7,7 +7,7 @@ use crate::matcher::{
     finder::ByteSetFinder,
 };
 
-/// The most self-loops that have a bit in `loop_sets`; `EVERY_BYTE` is the next bit.
+/// The maximum number of self-loops that have a bit in `loop_sets`; `EVERY_BYTE` is the next bit.
 const MOST_SETS: usize = if cfg!(test) { 4 } else { 31 };
 
 /// Blanks that may lead away from an accelerated state for a few bytes.
@@ -38,7 +38,7 @@ pub struct Accel {
     pub is_soft: bool,
     /// The ASCII bytes that lead directly back.
     pub self_loop: ByteSet,
-    /// Bytes that, after an escape, may not lead back; and bytes that may not lead back after an escape and one of the former.
+    /// Bytes that may not lead back after an escape; and bytes that may not lead back after an escape and one of these bytes.
     pub(super) onward: [ByteSet; 2],
 }
 
@@ -49,8 +49,8 @@ impl Accel {
         if self.is_soft { text.iter().rev().take_while(|byte| SOFT.contains(byte)).count() } else { 0 }
     }
 
-    /// Finds the first escape that, with the two bytes after it, may not lead back. Returns the index after the last escape
-    /// that leads back, and the index of the found one, or the text's length.
+    /// Finds the first escape that, with the two bytes after it, may not lead back. Returns the index after the last escape that
+    /// leads back, and the index of the escape that was found, or the text's length.
     #[inline(never)]
     pub fn find(&self, text: &[u8]) -> (usize, usize) {
         let [after_one, after_two] = &self.onward;
@@ -73,8 +73,8 @@ impl Accels {
         self.list.get(usize::from(*self.near.get(usize::from(state))?).wrapping_sub(1))
     }
 
-    /// Returns the mask of a self-loop over these ASCII bytes. Self-loops over the same bytes share a bit. If no bit is left,
-    /// the mask makes nothing loop.
+    /// Returns the mask of a self-loop over these ASCII bytes. Self-loops over the same bytes share a bit. If no bit is left, the
+    /// mask disables the loop.
     pub fn loop_mask(&mut self, set: &ByteSet) -> u32 {
         for mask in (0..MOST_SETS).map(|bit| 1 << bit) {
             // This byte is not ASCII, so it is in no self-loop.

@@ -28,10 +28,10 @@ const MOST_OF_CONFIG: usize = 1024;
 const MOST_OF_SPANS: usize = 512;
 const MOST_OF_FRESH: usize = 96;
 const MOST_OF_RARE: usize = 64;
-/// The most exits, and configurations of one region.
+/// The maximum number of exits, and configurations of one region.
 const MOST_EXITS: usize = 40_000;
 const MOST_CONFIGS: usize = 80;
-/// The most bytes that are held in a state.
+/// The maximum number of bytes that a state may hold.
 const MOST_HELD: usize = 24;
 
 // `Item::key` packs the held bytes into three words. With more bytes, items that differ in the last ones would have one key.
@@ -101,7 +101,7 @@ enum Cell {
 
 const TO_FALLBACK: Cell = Cell::Exit(0);
 
-/// The effect of each byte class on the recogniser of a place. With classes in neither list it fails.
+/// The effect of each byte class on the recogniser of a place. With classes in neither list, the recogniser fails.
 struct Onward {
     /// The classes with which it can continue.
     survivors: Vec<usize>,
@@ -109,7 +109,7 @@ struct Onward {
     nesting: Vec<usize>,
 }
 
-/// The number of ranks that a place can have; see `Builder::rank`.
+/// The number of ranks that places can have; see `Builder::rank`.
 const RANKS: usize = 2 * (MOST_HELD + NEAR_FENCE + 1);
 
 struct Builder<'a> {
@@ -120,7 +120,7 @@ struct Builder<'a> {
     /// All places that were found.
     places: Vec<Place>,
     numbers: FxHashMap<[u64; 5], u32>,
-    /// The last result for a place where nothing is held: most bytes lead to the same cell as the byte before.
+    /// The last result for a place where nothing is held: most bytes lead to the same cell as the previous byte.
     last: Option<(Config, CodeTracker, u16, Cell)>,
     /// Places without a state, by their ranks.
     queue: [VecDeque<u32>; RANKS],

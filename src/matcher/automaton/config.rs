@@ -1,10 +1,10 @@
-//! Start configurations: the patterns that count at a stream's position, and the changes of this set by text. Each state
-//! of the automaton belongs to a configuration, so that the first byte of a stream, the first blank of a span and the
-//! first other byte are transitions like all others.
+//! Start configurations: the patterns that count at a stream's position, and how text changes this set. Each state of the automaton
+//! belongs to a configuration, so that the first byte of a stream, the first blank of a span and the first other byte are
+//! transitions like all others.
 
 use crate::matcher::grammar::{Action, Grammar, PatternSet, Region, flag};
 
-/// The kind of text since the last marker, as far as it decides which patterns count.
+/// The kind of text since the last marker, as far as the kind decides which patterns count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// No text.
@@ -90,7 +90,7 @@ pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
     let is_content = number == Grammar::ROOT;
     let lasting = region.used & !(flag::FIRST | flag::FULL | region.cleared);
     let flags = (0..16).map(|bit| 1u64 << bit).filter(|flag| u64::from(lasting) & flag != 0);
-    // Before the first span, none is open, and none was closed.
+    // Before the first span, no span is open, and none was closed.
     let is_reachable = |flags: u16, closed: u64| {
         flags & flag::ALONE == 0 || is_content && closed == 0 && flags & (flag::ENDED | flag::QUOTED) == 0
     };
@@ -102,7 +102,7 @@ pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
     let mut seeds: Vec<Seed> = Vec::new();
     for fresh in fresh(region, is_content, used) {
         for flags in unions(flags.clone()).into_iter().map(|flags| flags as u16) {
-            // At the start of a stream, there was no span yet.
+            // At the start of a stream, no span was opened yet.
             if is_content && fresh & flag::START != 0 && lasting & !flags & flag::ALONE != 0 {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! The automaton: a table with which text, including markers, costs one look-up per byte.
 //!
 //! `build` fills the table with the recogniser's effect of each byte in each state; `config` finds the states in which a region
-//! begins, `classes` the bytes that are alike, and `accelerate` the states in which text loops. `table` reads text, with
+//! begins, `classes` the bytes with the same effect, and `accelerate` the states in which text loops. `table` reads text, with
 //! `accel` in states that loop.
 
 mod accel;

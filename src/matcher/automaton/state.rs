@@ -50,7 +50,7 @@ impl StateInfo {
         self.0 as u32
     }
 
-    /// Returns this state for a stream that must not loop in it.
+    /// Returns this state, without its loop.
     #[inline]
     pub fn without_loop(self) -> StateInfo {
         self.with_loop_mask(EVERY_BYTE)

@@ -1,5 +1,4 @@
-//! The table, and the reading of text by it. Each byte must be read only once, and nothing here may depend on a dialect's
-//! file.
+//! The table, and the reading of text by it. Each byte must be read only once, and no code here may depend on a dialect's file.
 
 use super::{
     accel::{Accel, Accels, SOFT},
@@ -122,8 +121,8 @@ impl Automaton {
         Run { read: at, state, exit: None }
     }
 
-    /// For a text without the bytes that matter here: returns the state at its end, if nothing is held there, and whether
-    /// the text is ASCII.
+    /// For a text without bytes that leave the state: returns the state at its end, if nothing is held there, and whether the text
+    /// is ASCII.
     #[inline(always)]
     pub fn pass(&self, state: StateId, text: &[u8]) -> Option<(StateId, bool)> {
         let accel = self.accels.of(state)?;

@@ -1,4 +1,4 @@
-//! Invariants of the table: its fast paths agree with its cells, and there are states for every position in text.
+//! Checks invariants of the table: its fast paths agree with its cells, and there are states for every position in text.
 
 use std::collections::BTreeSet;
 
@@ -144,7 +144,7 @@ fn configs_without_states(name: &str, dialect: &Dialect) -> BTreeSet<String> {
             let options = ScannerOptions::new().start(start).stray_close(stray_close);
             let mut scanner = Scanner::with_options(dialect, &options).unwrap();
             scanner.feed(&input[..end], |_| {}).unwrap();
-            // A body with tables of calls is read by those.
+            // Tables of calls read such a body, not the automaton.
             if scanner.is_outside_table() {
                 continue;
             }
@@ -162,7 +162,7 @@ fn configs_without_states(name: &str, dialect: &Dialect) -> BTreeSet<String> {
     without
 }
 
-/// Configurations that have no states, with the reason.
+/// Configurations without states, with the reason.
 const WITHOUT_STATES: [(&str, &str); 0] = [];
 
 #[test]

@@ -8,11 +8,10 @@ use super::layout::{CallForm, Layout};
 use super::say::{look_for_calls, say_again};
 use super::wrapper::{self, Wrapper};
 use super::{ChoiceStream, Choices, TOLD_STOP, tokens};
+use crate::answer::{Input, Promotion, Purpose, Setup, Target};
 use crate::json::{Edits, Span, decode};
 use crate::memory::{append, append_all};
-use crate::sse::promotion::Promotion;
 use crate::sse::protocol::{Context, Scratch};
-use crate::sse::text::{Input, Setup, Target};
 use crate::{EndReason, Error};
 
 impl Choices {
@@ -84,7 +83,7 @@ impl Choices {
         if has_calls {
             look_for_calls(setup, text, layout, raw, choice.index.unwrap_or(0), true)?;
         }
-        parts.begin(true);
+        parts.begin(Purpose::Body);
         // Thinking of the content joins that of the server, in the same field.
         if server.is_some() && choice.field == server {
             parts.push_thinking(&thinking)?;

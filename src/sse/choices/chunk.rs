@@ -2,10 +2,10 @@
 
 use super::layout::Layout;
 use crate::Error;
+use crate::answer::Target;
 use crate::json::{Reader, Span, name, unescape, whole_number};
 use crate::memory::{self, push, reserve_one};
 use crate::sse::options::Field;
-use crate::sse::text::Target;
 
 /// The most choices that are read. No API returns more.
 pub const CHOICES: usize = 128;
@@ -151,7 +151,7 @@ pub fn read(
     text: &[u8],
     layout: &Layout,
     is_body: bool,
-    field: Field,
+    field: Option<Field>,
     choices: &mut Vec<Choice>,
 ) -> Result<Option<bool>, Error> {
     choices.clear();
@@ -200,7 +200,7 @@ fn choice(
     reader: &mut Reader<'_>,
     layout: &Layout,
     is_body: bool,
-    field: Field,
+    field: Option<Field>,
     choice: &mut Choice,
 ) -> Option<()> {
     let part = if is_body { layout.whole_part } else { layout.part };
@@ -248,7 +248,7 @@ fn choice(
 }
 
 /// Reads the `message` next to the delta of a choice.
-pub fn read_beside(text: &[u8], at: &Span, layout: &Layout, field: Field, choice: &Choice) -> Choice {
+pub fn read_beside(text: &[u8], at: &Span, layout: &Layout, field: Option<Field>, choice: &Choice) -> Choice {
     let Choice { index, finishes, .. } = *choice;
     let mut beside = Choice { index, finishes, stop: choice.stop.clone(), ..Choice::default() };
     // This was parsed before, so it is an object.
@@ -256,7 +256,13 @@ pub fn read_beside(text: &[u8], at: &Span, layout: &Layout, field: Field, choice
     beside
 }
 
-fn delta(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, field: Field, choice: &mut Choice) -> Option<()> {
+fn delta(
+    text: &[u8],
+    reader: &mut Reader<'_>,
+    layout: &Layout,
+    field: Option<Field>,
+    choice: &mut Choice,
+) -> Option<()> {
     let mut summary = Summary::default();
     members(text, reader, |reader, name, key| {
         let value = reader.value()?;
@@ -281,7 +287,15 @@ struct Summary {
 
 impl Summary {
     #[inline]
-    fn take(&mut self, text: &[u8], layout: &Layout, field: Field, name: &[u8], member: Member, choice: &mut Choice) {
+    fn take(
+        &mut self,
+        text: &[u8],
+        layout: &Layout,
+        field: Option<Field>,
+        name: &[u8],
+        member: Member,
+        choice: &mut Choice,
+    ) {
         let first = text[member.value.start];
         let says = says(text, &member.value);
         let place = |names: &[&[u8]]| names.iter().position(|known| *known == name);
@@ -300,7 +314,7 @@ impl Summary {
             if says && first == b'"' && choice.reasoning.is_none() {
                 choice.reasoning = Some(member.value.clone());
             }
-            if name == field.name().as_bytes() {
+            if field.is_some_and(|field| name == field.name().as_bytes()) {
                 choice.field = Some(member.value);
             }
         } else if let Some(place) = place(&CALLS) {

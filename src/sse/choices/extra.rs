@@ -5,17 +5,18 @@ use std::slice;
 use super::fields::{name, write_value};
 use super::head::Head;
 use super::layout::Layout;
+use crate::answer::{Parts, Run, Target};
 use crate::json;
 use crate::memory::{self, append, append_all};
 use crate::sse::options::Field;
-use crate::sse::text::{Parts, Run, Target};
 
 /// The writer of extra chunks for text of one choice that the server's event has no place for.
 pub struct ExtraChunk<'a> {
     pub layout: &'static Layout,
     pub head: &'a [u8],
     pub index: u64,
-    pub field: Field,
+    /// The field for the thinking; `None` if the thinking is left out.
+    pub field: Option<Field>,
     pub line_end: &'static [u8],
 }
 
@@ -65,7 +66,12 @@ impl ExtraChunk<'_> {
         out: &mut Vec<u8>,
         value: impl Fn(Target, &mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<()> {
-        let Layout { has_list, text, keeps_text, extra, .. } = self.layout;
+        let Layout { has_list, text, extra, .. } = self.layout;
+        let is_left_out = |target| target == Target::Reasoning && self.field.is_none();
+        // A chunk for nothing but thinking that is left out has empty text.
+        let is_empty =
+            Target::ALL.into_iter().any(&has) && !Target::ALL.into_iter().any(|it| has(it) && !is_left_out(it));
+        let keeps_text = self.layout.keeps_text || is_empty;
         append(out, self.head)?;
         if *has_list {
             append(out, json::decimal(self.index, &mut [0; 20]).as_bytes())?;
@@ -75,7 +81,7 @@ impl ExtraChunk<'_> {
             append_all(out, &[b"\"role\":", role, b","])?;
         }
         let mut before = &b"\""[..];
-        if *keeps_text {
+        if keeps_text {
             append_all(out, &[b"\"", text.as_bytes(), b"\":"])?;
             if has(Target::Content) {
                 value(Target::Content, out)?
@@ -85,7 +91,7 @@ impl ExtraChunk<'_> {
             before = b",\"";
         }
         for target in Target::ALL {
-            if has(target) && !(*keeps_text && target == Target::Content) {
+            if has(target) && !is_left_out(target) && !(keeps_text && target == Target::Content) {
                 append_all(out, &[before, name(target, self.layout, self.field).as_bytes(), b"\":"])?;
                 value(target, out)?;
                 before = b",\"";
@@ -96,9 +102,9 @@ impl ExtraChunk<'_> {
 }
 
 /// Writes a chunk without text that begins like the kept event.
-pub fn write_empty(kept: &Head, field: Field, out: &mut Vec<u8>) -> memory::Result<()> {
+pub fn write_empty(kept: &Head, out: &mut Vec<u8>) -> memory::Result<()> {
     let head = &mut Vec::new();
     kept.write(head)?;
-    let chunk = ExtraChunk { layout: kept.layout, head, index: 0, field, line_end: kept.line_end };
+    let chunk = ExtraChunk { layout: kept.layout, head, index: 0, field: None, line_end: kept.line_end };
     chunk.write_one(None, |_| false, out, |_, _| Ok(()))
 }

@@ -3,16 +3,17 @@
 
 use super::chunk::{Choice, Member};
 use super::layout::{CallForm, Layout};
+use crate::answer::{Parts, Run, Target};
 use crate::json::{Edits, Span};
 use crate::memory::{self, append, append_all};
 use crate::sse::options::Field;
-use crate::sse::text::{Parts, Run, Target};
 
-/// Returns the name of the field for text of this kind.
-pub fn name(target: Target, layout: &Layout, field: Field) -> &'static str {
+/// Returns the name of the field for text of this kind. Thinking that is left out has none.
+pub fn name(target: Target, layout: &Layout, field: Option<Field>) -> &'static str {
     match target {
+        Target::Reasoning => field.map_or("", Field::name),
         Target::Content => layout.text,
-        _ => target.name(field),
+        Target::Calls => "tool_calls",
     }
 }
 
@@ -34,7 +35,8 @@ pub fn write_value(
 /// The part of a choice's text that goes into its own event, or into a body.
 pub struct Fields<'a> {
     pub layout: &'static Layout,
-    pub field: Field,
+    /// The field for the thinking; `None` if the thinking is left out.
+    pub field: Option<Field>,
     pub data: &'a [u8],
     pub choice: &'a Choice,
     /// The member with the received text.
@@ -52,8 +54,9 @@ pub struct EditRef {
 }
 
 impl Fields<'_> {
+    /// Returns whether there is text for this field.
     fn has(&self, target: Target) -> bool {
-        self.runs.iter().any(|run| run.target() == target)
+        (target != Target::Reasoning || self.field.is_some()) && self.runs.iter().any(|run| run.target() == target)
     }
 
     /// Returns whether there is text for this field, and no empty field of the choice to put it into.
@@ -73,7 +76,9 @@ impl Fields<'_> {
     /// Notes the changes.
     pub fn note(&self, edits: &mut Edits) -> memory::Result<EditRef> {
         let Member { key, value } = self.content;
-        let keeps_text = self.is_body || self.layout.keeps_text || self.has(Target::Content);
+        // An answer of thinking that is left out has empty content, like an answer of a model that does not think.
+        let is_empty = (self.is_body || self.field.is_none()) && !self.has(Target::Calls);
+        let keeps_text = self.is_body || self.layout.keeps_text || self.has(Target::Content) || is_empty;
         // The replacement of the received text, and whether the thinking precedes it.
         let first = if keeps_text {
             Some(Target::Content)
@@ -104,7 +109,7 @@ impl Fields<'_> {
             match first.filter(|&first| self.has(first)) {
                 Some(first) => self.write(first, out)?,
                 // A message that consists only of calls has no content.
-                None if self.is_body && !self.has(Target::Calls) => append(out, b"\"\"")?,
+                None if is_empty => append(out, b"\"\"")?,
                 None => append(out, self.layout.no_text())?,
             }
             for target in [Target::Reasoning, Target::Calls] {

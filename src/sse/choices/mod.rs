@@ -18,6 +18,7 @@ mod chunk;
 mod extra;
 mod fields;
 mod head;
+mod hide;
 mod layout;
 mod say;
 mod tokens;
@@ -27,9 +28,8 @@ use std::mem;
 
 use super::event::EventPart;
 use super::options::{Field, Options};
-use super::promotion::{Promotes, Promotion};
 use super::protocol::{Context, Protocol, Scratch};
-use super::text::{Input, Parts, Setup, Target, TextStream};
+use crate::answer::{Input, Parts, Promotes, Promotion, Purpose, Setup, Target, TextStream};
 use crate::json::{Edits, Span, decode};
 use crate::memory::{self, TryBox, append, push};
 use crate::{EndReason, Error, Scanner};
@@ -39,6 +39,7 @@ use extra::ExtraChunk;
 pub use extra::write_empty;
 use fields::{EditRef, Fields, lines};
 pub use head::Head;
+pub use hide::choices as hide_choices;
 use layout::CallForm;
 pub use layout::Layout;
 use say::{look_for_calls, say_again};
@@ -168,7 +169,8 @@ struct DeferredEdit {
 
 /// The streams of all choices.
 pub struct Choices {
-    field: Field,
+    /// The field for the thinking; `None` if the thinking is left out.
+    field: Option<Field>,
     /// Whether the result of each chunk must be one chunk.
     merges: bool,
     promotes: Promotes,
@@ -188,9 +190,9 @@ impl Choices {
     /// Returns the streams of an answer that has no choice yet.
     pub fn new(options: &Options) -> Choices {
         Choices {
-            field: options.field,
+            field: (!options.drops_thinking()).then_some(options.field),
             merges: options.merge,
-            promotes: Promotes::new(options),
+            promotes: Promotes::new(&options.answer, options.max_event_bytes()),
             layout: Layout::CHAT,
             read: Vec::new(),
             all: Vec::new(),
@@ -311,16 +313,15 @@ impl Choices {
             let (layout, line_end) = (kept.layout, kept.line_end);
             let head = &mut Vec::new();
             kept.write(head)?;
-            let field = layout.field.unwrap_or(self.field);
-            let extra = ExtraChunk { layout, head, index, field, line_end };
+            let extra = ExtraChunk { layout, head, index, field: field(layout, self.field), line_end };
             setup.stats.added += extra.write(parts, parts.runs(), None, merges, alone, out)?;
         }
         Ok(())
     }
 
-    /// Returns the field for the thinking.
-    fn field(&self) -> Field {
-        self.layout.field.unwrap_or(self.field)
+    /// Returns the field for the thinking, or `None` if the thinking is left out.
+    fn field(&self) -> Option<Field> {
+        field(self.layout, self.field)
     }
 
     /// Finds the choices of a chunk. Returns whether it reports an error, or `None` if it cannot be rewritten.
@@ -356,7 +357,7 @@ impl Choices {
         }
         // A line of Ollama that is a whole answer is a body.
         let is_body = !self.layout.has_list && choice.finishes && stream.text.scanner.offset() == 0 && !stream.goes_on;
-        scratch.parts.begin(is_body);
+        scratch.parts.begin(if is_body { Purpose::Body } else { Purpose::Stream });
         stream.unwrap(setup, choice, event.data(), scratch)?;
         let Scratch { parts, edits, decoded, alone, .. } = &mut **scratch;
         let was_split = stream.is_split();
@@ -495,8 +496,11 @@ impl Choices {
             return Ok(true);
         }
         let changes = context.out.len() > start || !context.scratch.edits.list.is_empty();
+        let written = context.out.len();
         event.write(&mut context.scratch.edits, context.out)?;
-        Ok(changes)
+        // Thinking that the server has split itself is still in the event.
+        let may_think = self.field.is_none() && self.read.iter().any(|it| it.is_split || it.beside.is_some());
+        Ok(may_think && hide::chunk(self.layout, written, context)? || changes)
     }
 }
 
@@ -536,6 +540,11 @@ impl Protocol for Choices {
         }
         Ok(())
     }
+}
+
+/// Returns the field for the thinking in this format.
+fn field(layout: &Layout, field: Option<Field>) -> Option<Field> {
+    field.map(|field| layout.field.unwrap_or(field))
 }
 
 /// Keeps the thinking of a choice for promotion, and promotes it if the choice finishes. `parts` are its text; with `is_split`,

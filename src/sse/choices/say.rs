@@ -3,9 +3,7 @@
 use super::chunk;
 use super::layout::{CallForm, Layout};
 use crate::Error;
-use crate::sse::ids;
-use crate::sse::promotion::Promotion;
-use crate::sse::text::{Parts, Setup, TextStream};
+use crate::answer::{Parts, Promotion, Setup, TextStream, ids};
 
 /// Adds the thinking of an answer that has no content as its content.
 pub fn say_again(setup: &mut Setup, promotion: &Promotion, parts: &mut Parts) -> Result<(), Error> {

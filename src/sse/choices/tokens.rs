@@ -5,9 +5,9 @@
 use memchr::memmem;
 
 use super::Choice;
+use crate::answer::{Parts, Run, Target};
 use crate::json::{Edits, Span, decode, members, values, whole_number};
 use crate::memory::{self, append, push};
-use crate::sse::text::{Parts, Run, Target};
 
 /// Finds the lists of tokens in the choices of a body.
 pub fn find(raw: &[u8], choices: &mut [Choice]) {

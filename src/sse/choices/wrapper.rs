@@ -1,9 +1,9 @@
 //! Removes markers from thinking that a server sends in a separate field. If the thinking does not begin with an opener, only a
 //! closer at its very end is removed.
 
+use crate::answer::{Input, Setup};
 use crate::json::{Edits, Span, decode, escape};
 use crate::memory::{self, append, append_all};
-use crate::sse::text::{Input, Setup};
 use crate::{Channel, Error, Kind, Scanner};
 
 /// The thinking of one choice, as the server sends it.
@@ -45,14 +45,14 @@ impl Wrapper {
             }
             (Wrapper::Passes, Input::Feed(said)) => return Ok(append(out, said)?),
             (Wrapper::Passes, _) => return Ok(()),
-            (Wrapper::Begins(_, held), Input::Flush | Input::ServerCall | Input::Finish) => {
-                append(out, held)?;
-                *self = Wrapper::Passes;
-                return Ok(());
-            }
             (Wrapper::Begins(scanner, held), Input::Feed(said)) => {
                 append(held, said)?;
                 (scanner, said)
+            }
+            (Wrapper::Begins(_, held), _) => {
+                append(out, held)?;
+                *self = Wrapper::Passes;
+                return Ok(());
             }
             (Wrapper::Inside(scanner), Input::Feed(said)) => (scanner, said),
             (Wrapper::Inside(scanner), _) => (scanner, &b""[..]),

@@ -6,10 +6,10 @@ use std::{mem, slice};
 use super::fields::Fields;
 use super::outgoing::{Delta, Outgoing, call_block, empty, text_block, thinking_block};
 use crate::Error;
+use crate::answer::{CallPart, Parts, Run, Target, TextStream};
 use crate::json::{Edits, decimal, escape};
 use crate::memory::{self, append, push};
 use crate::sse::event::{Event, EventPart};
-use crate::sse::text::{CallPart, Parts, Run, Target, TextStream};
 
 /// The most bytes that are kept of a block's start event and of events without text after it.
 const KEPT: usize = 16 << 10;
@@ -17,7 +17,8 @@ const KEPT: usize = 16 << 10;
 /// The block that is open in the output.
 #[derive(Clone, Copy)]
 pub struct OpenBlock {
-    pub index: u64,
+    /// Its index; `None` if it is left out.
+    pub index: Option<u64>,
     /// The kind of its text.
     pub target: Target,
 }
@@ -61,14 +62,14 @@ impl TextBlock {
         Ok(true)
     }
 
-    /// Opens a block for text of this kind, after closing a block for another kind. Returns its index. The start of a call's
-    /// block is not written here, but with the call's id and name.
-    pub fn open(&mut self, target: Target, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<u64, Error> {
+    /// Opens a block for text of this kind, after closing a block for another kind. Returns its index, or `None` if it is left
+    /// out. The start of a call's block is not written here, but with the call's id and name.
+    pub fn open(&mut self, target: Target, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<Option<u64>, Error> {
         if let Some(open) = self.open.filter(|open| open.target == target) {
             return Ok(open.index);
         }
         self.close(outgoing, out)?;
-        let index = outgoing.take_index();
+        let index = outgoing.take_index(target == Target::Reasoning);
         self.open = Some(OpenBlock { index, target });
         match target {
             Target::Reasoning => outgoing.start(index, out, |out| thinking_block(None, out, empty))?,
@@ -88,7 +89,7 @@ impl TextBlock {
     }
 
     /// Writes the start event with this index, and the held events after it.
-    fn write_start(&mut self, index: u64, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn write_start(&mut self, index: Option<u64>, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
         outgoing.added += u64::from(!mem::take(&mut self.waits));
         let (mut event, mut edits) = (Event::new(), Edits::default());
         let mut from = 0;
@@ -216,12 +217,12 @@ pub fn pieces<E>(
     Target::ALL.into_iter().filter(has).try_for_each(|target| piece(runs, target))
 }
 
-/// Notes that an event gets this index.
-pub fn set_index(fields: &Fields, index: u64, edits: &mut Edits) -> memory::Result<()> {
-    match &fields.index {
-        Some((known, at)) if *known != index => {
-            edits.replace(at.clone(), |out| append(out, decimal(index, &mut [0; 20]).as_bytes()))
-        }
-        _ => Ok(()),
+/// Notes that an event gets the index of its block. Returns whether the event is sent: the block has an index.
+pub fn set_index(fields: &Fields, index: Option<u64>, edits: &mut Edits) -> memory::Result<bool> {
+    if let (Some((known, at)), Some(index)) = (&fields.index, index)
+        && *known != index
+    {
+        edits.replace(at.clone(), |out| append(out, decimal(index, &mut [0; 20]).as_bytes()))?;
     }
+    Ok(index.is_some())
 }

@@ -6,10 +6,10 @@ use super::fields::Part;
 use super::message::Message;
 use super::outgoing::{Letters, call_block, text_block, thinking_block};
 use super::{END_TURN, Messages, TOOL_USE};
+use crate::answer::{Input, Parts, Purpose, Run, Target};
 use crate::json::{Edits, Reader, Span, decode, name};
 use crate::memory::{self, TryBox, append};
 use crate::sse::protocol::{ALONE, Context, Scratch};
-use crate::sse::text::{Input, Parts, Run, Target};
 use crate::{EndReason, Error};
 
 /// The members of a message that are rewritten, and their positions.
@@ -165,7 +165,7 @@ impl Messages {
         let said = decode(&data[text.clone()], decoded)?;
         let mut stream = message.begin_text(setup)?;
         setup.look_for_objects(&mut stream, || Message::id_prefix(&message.id_prefix), true)?;
-        parts.begin(true);
+        parts.begin(Purpose::Body);
         setup.scan(&mut stream, Input::Feed(said), parts)?;
         if has_ended {
             stream.end_reason = EndReason::Ended;

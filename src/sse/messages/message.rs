@@ -5,12 +5,10 @@ use std::mem;
 use super::block::TextBlock;
 use super::fields::Part;
 use crate::Error;
+use crate::answer::{Calls, Promotion, Setup, TextStream, ids};
 use crate::json::decode;
 use crate::memory::{TryBox, copy_text, push};
-use crate::sse::ids;
-use crate::sse::promotion::Promotion;
 use crate::sse::protocol::ServerDoes;
-use crate::sse::text::{Calls, Setup, TextStream};
 
 /// The most blocks, apart from open texts, whose indexes are remembered.
 const OTHERS: usize = 128;
@@ -35,8 +33,8 @@ pub struct Message {
 struct OtherBlock {
     /// The server's index.
     index: u64,
-    /// The index that is sent.
-    out: u64,
+    /// The index that is sent; `None` if the block is left out.
+    out: Option<u64>,
 }
 
 impl Message {
@@ -58,13 +56,13 @@ impl Message {
         self.texts.iter().position(|block| block.index == index)
     }
 
-    /// Returns the index with which a block other than an open text block is sent.
-    pub fn other(&self, index: u64) -> Option<u64> {
+    /// Returns the index with which a block other than an open text block is sent, if it is sent. An unknown block has none.
+    pub fn other(&self, index: u64) -> Option<Option<u64>> {
         self.others.iter().find(|block| block.index == index).map(|block| block.out)
     }
 
     /// Notes the index with which a block is sent.
-    pub fn know(&mut self, index: u64, out: u64) -> Result<(), Error> {
+    pub fn know(&mut self, index: u64, out: Option<u64>) -> Result<(), Error> {
         self.others.retain(|block| block.index != index);
         if self.others.len() == OTHERS {
             self.others.remove(0);

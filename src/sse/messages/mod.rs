@@ -22,17 +22,16 @@ mod outgoing;
 use std::mem;
 
 use super::event::EventPart;
+use super::hide;
 use super::options::Options;
-use super::promotion::Promotes;
 use super::protocol::{Context, Protocol, Scratch};
-use super::text::{CallPart, Input, Run, Setup, Target};
 use crate::Error;
+use crate::answer::{CallPart, Input, Promotes, Run, Setup, Target};
 use crate::json::{Span, decode};
 use crate::memory::{TryBox, append, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
 pub use fields::{Fields, Kind, Part, is_read};
 use message::Message;
-pub use outgoing::write_text_start;
 use outgoing::{Delta, Outgoing, empty, text_block};
 
 /// At most this many text blocks are open at once.
@@ -51,8 +50,8 @@ pub struct Messages {
 
 impl Messages {
     pub fn new(options: &Options) -> Messages {
-        let promotes = Promotes::new(options);
-        Messages { message: Message::new(promotes.of_stream()), outgoing: Outgoing::new(options.label), promotes }
+        let promotes = Promotes::new(&options.answer, options.max_event_bytes());
+        Messages { message: Message::new(promotes.of_stream()), outgoing: Outgoing::new(options), promotes }
     }
 
     /// Resets the state after a message, within the same stream.
@@ -104,8 +103,9 @@ impl Messages {
         let data = event.data();
         if let Some(at) = self.message.text(index) {
             // The server has not ended the block before. Its end is written here only if the rewriter began that block.
-            let is_own = |open: &OpenBlock| open.index != index || open.target != Target::Content;
-            if let Some(open) = self.end_text(context, at)?.filter(is_own) {
+            if let Some(open) = self.end_text(context, at)?
+                && (open.index != self.outgoing.index_of(index) || open.target != Target::Content)
+            {
                 self.outgoing.stop(open.index, context.out)?;
             }
         }
@@ -132,10 +132,9 @@ impl Messages {
             message.promotion.close();
         }
         message.take_passing(&fields.part, data, setup, decoded)?;
-        let to = self.outgoing.take_index();
+        let to = self.outgoing.take_index(is_thinking);
         message.know(index, to)?;
-        set_index(fields, to, edits)?;
-        Ok(true)
+        Ok(set_index(fields, to, edits)?)
     }
 
     /// Reads the start of a text block. Returns whether the event is sent now: only if it is the last event or has text.
@@ -174,7 +173,7 @@ impl Messages {
         };
         block.waits = is_kept && !goes;
         if goes {
-            let to = outgoing.take_index();
+            let to = outgoing.take_index(false);
             block.open = Some(OpenBlock { index: to, target: Target::Content });
             set_index(fields, to, edits)?;
             match (first, &fields.part.text) {
@@ -205,10 +204,20 @@ impl Messages {
         event: &EventPart<'_>,
     ) -> Result<bool, Error> {
         let data = event.data();
+        let is_thinking = fields.part.is(data, b"\"thinking_delta\"") || fields.part.is(data, b"\"signature_delta\"");
+        let is_left_out = is_thinking && self.outgoing.drops_thinking;
         let Some(at) = self.message.text(index) else {
             let Context { setup, scratch, .. } = context;
             self.message.take_passing(&fields.part, data, setup, &mut scratch.decoded)?;
             let to = match self.message.other(index) {
+                // The server adds text to a block of thinking.
+                Some(None) if fields.added().is_some_and(|text| text.len() > 2) => {
+                    self.write_starts(context.out)?;
+                    let to = self.outgoing.take_index(false);
+                    self.message.know(index, to)?;
+                    self.outgoing.start(to, context.out, |out| text_block(out, empty))?;
+                    to
+                }
                 Some(to) => {
                     self.write_starts(context.out)?;
                     to
@@ -218,13 +227,12 @@ impl Messages {
                     self.message.promotion.close();
                     self.release_some(context, Input::Flush, None)?;
                     self.outgoing.begin_block(index);
-                    let to = self.outgoing.take_index();
+                    let to = self.outgoing.take_index(is_thinking);
                     self.message.know(index, to)?;
                     to
                 }
             };
-            set_index(fields, to, &mut context.scratch.edits)?;
-            return Ok(true);
+            return Ok(set_index(fields, to, &mut context.scratch.edits)? && !is_left_out);
         };
         match &fields.part.text {
             Some((_, text)) if fields.part.is(data, b"\"text_delta\"") => {
@@ -238,8 +246,7 @@ impl Messages {
                     _ => block.open(Target::Content, &mut self.outgoing, context.out)?,
                 };
                 self.message.promotion.close();
-                set_index(fields, to, &mut context.scratch.edits)?;
-                Ok(true)
+                Ok(set_index(fields, to, &mut context.scratch.edits)? && !is_left_out)
             }
         }
     }
@@ -266,13 +273,9 @@ impl Messages {
                         return Ok(false);
                     }
                     let to = block.open(Target::Content, outgoing, out)?;
-                    set_index(fields, to, edits)?;
-                    Ok(true)
+                    Ok(set_index(fields, to, edits)?)
                 }
-                Some(OpenBlock { index, target: Target::Content }) => {
-                    set_index(fields, index, edits)?;
-                    Ok(true)
-                }
+                Some(OpenBlock { index, target: Target::Content }) => Ok(set_index(fields, index, edits)?),
                 _ => Ok(false),
             };
         }
@@ -304,7 +307,9 @@ impl Messages {
         block.write(parts, before, alone, outgoing, out)?;
         let Some(run) = inside else { return Ok(false) };
         let to = block.open(run.target(), outgoing, out)?;
-        set_index(fields, to, edits)?;
+        if !set_index(fields, to, edits)? {
+            return Ok(false);
+        }
         set_text(fields, parts, run, said, edits)?;
         Ok(true)
     }
@@ -333,15 +338,13 @@ impl Messages {
     /// Reads the end of a block. Returns whether the event is sent.
     fn block_stop(&mut self, context: &mut Context<'_>, index: u64, fields: &Fields) -> Result<bool, Error> {
         let to = match self.message.text(index) {
-            Some(at) => self.end_text(context, at)?.map(|open| open.index),
+            Some(at) => self.end_text(context, at)?.and_then(|open| open.index),
             None => {
                 self.write_starts(context.out)?;
-                Some(self.message.other(index).unwrap_or(index))
+                self.message.other(index).unwrap_or(Some(index))
             }
         };
-        let Some(to) = to else { return Ok(false) };
-        set_index(fields, to, &mut context.scratch.edits)?;
-        Ok(true)
+        Ok(set_index(fields, to, &mut context.scratch.edits)?)
     }
 
     /// Notes the changes of the event that says why the message stops, and writes the events before it.
@@ -363,7 +366,7 @@ impl Messages {
             for block in &mut message.texts {
                 block.close(&mut self.outgoing, out)?;
             }
-            let to = self.outgoing.take_index();
+            let to = self.outgoing.take_index(false);
             self.outgoing.start(to, out, |out| text_block(out, empty))?;
             self.outgoing.delta(to, Delta::Text, out, |out| block::string(thinking, out))?;
             self.outgoing.stop(to, out)?;
@@ -399,6 +402,9 @@ impl Messages {
                 if let Some(id) = &fields.id {
                     self.message.set_id(&data[id.clone()])?;
                     self.outgoing.set_id(&self.message.id_prefix);
+                }
+                if self.outgoing.drops_thinking {
+                    hide::blocks(data, &[b"message", b"content"], &mut context.scratch.edits)?;
                 }
                 true
             }

@@ -1,14 +1,19 @@
 //! The blocks that are sent: their indexes, and the events that the server has not sent itself. Clients use an index as a
 //! position in a list, so no index may be missing. The server's own indexes are used until a block is added or left out.
 
+use crate::answer::ids::short;
 use crate::json::{decimal, escape};
 use crate::memory::{self, append, append_all};
-use crate::sse::ids::short;
+use crate::sse::options::Options;
 
 /// The output of one message.
 pub struct Outgoing {
-    /// The next free index.
+    /// The next free index. Blocks that are left out count.
     next: u64,
+    /// Whether blocks of thinking are left out. Such a block has no index, and nothing is written for it.
+    pub drops_thinking: bool,
+    /// The number of blocks of the message that were left out.
+    left_out: u64,
     /// The index after the server's last index.
     server_next: u64,
     /// Whether the server also writes the type of an event on a separate line.
@@ -24,14 +29,23 @@ pub struct Outgoing {
 pub type Letters = [u8; 11];
 
 impl Outgoing {
-    pub fn new(is_labelled: bool) -> Outgoing {
-        let label = is_labelled.then(|| letters(""));
-        Outgoing { next: 0, server_next: 0, is_named: false, line_end: b"\n", added: 0, label }
+    pub fn new(options: &Options) -> Outgoing {
+        let label = options.label.then(|| letters(""));
+        Outgoing {
+            next: 0,
+            drops_thinking: options.drops_thinking(),
+            left_out: 0,
+            server_next: 0,
+            is_named: false,
+            line_end: b"\n",
+            added: 0,
+            label,
+        }
     }
 
     /// Begins a message.
     pub fn begin_message(&mut self) {
-        (self.next, self.server_next) = (0, 0);
+        (self.next, self.left_out, self.server_next) = (0, 0, 0);
         self.set_id("");
     }
 
@@ -48,21 +62,31 @@ impl Outgoing {
         self.server_next = index.saturating_add(1);
     }
 
-    /// Uses up the next free index and returns it.
-    pub fn take_index(&mut self) -> u64 {
+    /// Uses up the next free index and returns it, or `None` if this is a block of thinking that is left out.
+    pub fn take_index(&mut self, is_thinking: bool) -> Option<u64> {
         let index = self.next;
         self.next = index.saturating_add(1);
-        index
+        if is_thinking && self.drops_thinking {
+            self.left_out += 1;
+            return None;
+        }
+        Some(index.saturating_sub(self.left_out))
     }
 
-    /// Writes an event. `rest` writes the members after type and index, and the closing brace.
+    /// Returns the index with which a block of the server is sent, if only blocks that were left out have moved it.
+    pub fn index_of(&self, index: u64) -> Option<u64> {
+        index.checked_sub(self.left_out)
+    }
+
+    /// Writes an event, if its block has an index. `rest` writes the members after type and index, and the closing brace.
     fn event(
         &mut self,
         kind: &str,
-        index: u64,
+        index: Option<u64>,
         out: &mut Vec<u8>,
         rest: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<()> {
+        let Some(index) = index else { return Ok(()) };
         self.added += 1;
         if self.is_named {
             append_all(out, &[b"event: ", kind.as_bytes(), self.line_end])?;
@@ -77,7 +101,7 @@ impl Outgoing {
     /// Writes the start of a block. `block` is a JSON object.
     pub fn start(
         &mut self,
-        index: u64,
+        index: Option<u64>,
         out: &mut Vec<u8>,
         block: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<()> {
@@ -91,7 +115,7 @@ impl Outgoing {
     /// Writes a delta of a block. `text` writes a string, with its quotes.
     pub fn delta(
         &mut self,
-        index: u64,
+        index: Option<u64>,
         kind: Delta,
         out: &mut Vec<u8>,
         text: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
@@ -105,22 +129,16 @@ impl Outgoing {
     }
 
     /// Writes the end of a block.
-    pub fn stop(&mut self, index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
+    pub fn stop(&mut self, index: Option<u64>, out: &mut Vec<u8>) -> memory::Result<()> {
         self.event("content_block_stop", index, out, |out| append(out, b"}"))
     }
 
     /// Writes the signature before the end of a thinking block: the label, or an empty string, since the model makes no
     /// signatures.
-    pub fn signature(&mut self, index: u64, out: &mut Vec<u8>) -> memory::Result<()> {
+    pub fn signature(&mut self, index: Option<u64>, out: &mut Vec<u8>) -> memory::Result<()> {
         let label = self.label;
         self.delta(index, Delta::Signature, out, |out| signature(label, out))
     }
-}
-
-/// Writes the start of a text block that the server has not begun.
-pub fn write_text_start(index: u64, is_named: bool, line_end: &'static [u8], out: &mut Vec<u8>) -> memory::Result<()> {
-    let mut outgoing = Outgoing { is_named, line_end, ..Outgoing::new(false) };
-    outgoing.start(index, out, |out| text_block(out, empty))
 }
 
 /// The kind of addition that an event makes to a block.

@@ -1,5 +1,5 @@
 //! Mends the calls of a chunk. Some servers write index 0 for all calls of an answer, or no index. Some write the arguments as
-//! an object, although clients expect pieces of a string.
+//! an object or as null, although clients expect pieces of a string.
 
 use crate::json::{Edits, Reader, Span, decimal, escape, name, whole_number};
 use crate::memory::{self, append, copy, push};
@@ -56,10 +56,7 @@ impl Calls {
 
     fn entry(&mut self, text: &[u8], entry: &Entry, edits: &mut Edits) -> memory::Result<()> {
         arguments(text, entry.arguments.as_ref(), edits)?;
-        let server = match &entry.index {
-            Some((at, None)) if text[at.clone()] != *b"null" => return Ok(()),
-            index => index.as_ref().and_then(|(_, index)| *index),
-        };
+        let server = entry.index.as_ref().and_then(|(_, index)| *index);
         let id = entry.id.as_ref().map_or(&b""[..], |id| &text[id.clone()]);
         let Some(own) = self.own(id, server, entry.has_name)? else { return Ok(()) };
         let digits = &mut [0; 20];
@@ -128,12 +125,13 @@ impl Entry {
     }
 }
 
-/// Changes arguments that are an object into a string.
+/// Changes arguments that are not a string into one.
 pub fn arguments(text: &[u8], arguments: Option<&Span>, edits: &mut Edits) -> memory::Result<()> {
-    let Some(at) = arguments.filter(|at| text[at.start] == b'{') else { return Ok(()) };
+    let Some(at) = arguments.filter(|at| text[at.start] != b'"') else { return Ok(()) };
+    let value = if text[at.clone()] == *b"null" { &b""[..] } else { &text[at.clone()] };
     edits.replace(at.clone(), |out| {
         append(out, b"\"")?;
-        escape(&text[at.clone()], out)?;
+        escape(value, out)?;
         append(out, b"\"")
     })
 }

@@ -27,8 +27,8 @@ struct Choice {
     index: Option<u64>,
     /// The value of `finish_reason`.
     finish: Option<Span>,
-    /// Whether the `delta` is null.
-    null: Option<Span>,
+    /// The change that makes an empty `delta` of one that is null or missing.
+    missing: Option<(Span, &'static [u8])>,
     /// The value of `tool_calls`.
     calls: Option<Span>,
     function: Option<Span>,
@@ -125,6 +125,7 @@ impl Chunk {
     ) -> Option<()> {
         let Chunk { wanted, choices, members, made, ends, logprobs, .. } = self;
         let choice = choices.last_mut()?;
+        let mut has_text = false;
         reader.object(|reader, key| match name(text, &key, &mut [0; 24]) {
             known if known == part && reader.peek() == Some(b'{') => {
                 let (start, first) = (reader.offset(), members.len());
@@ -173,11 +174,19 @@ impl Chunk {
             b"stop_reason" => note(ends, reader.value()?, memory),
             b"logprobs" => note(logprobs, reader.value()?, memory),
             known if known == part && reader.peek() == Some(b'n') => {
-                choice.null = Some(reader.value()?);
+                choice.missing = Some((reader.value()?, b"{}"));
                 Some(())
             }
-            _ => reader.value().map(drop),
-        })
+            known => {
+                has_text |= matches!(known, DELTA | BODY | b"text");
+                reader.value().map(drop)
+            }
+        })?;
+        let end = reader.offset() - 1;
+        if choice.finish.is_some() && !has_text && choice.delta.is_none() && choice.missing.is_none() {
+            choice.missing = Some((end..end, b",\"delta\":{}"));
+        }
+        Some(())
     }
 
     /// Notes the calls of the chunk, and mends them.
@@ -249,7 +258,7 @@ impl Chunk {
                 match (thinks, answers) {
                     (true, true) if ends => &[Portion::THINKING, Portion::CONTENT, Portion::END],
                     (true, true) => &[Portion::THINKING, Portion::REST],
-                    (true, false) | (false, true) if ends => &[Portion::TEXT, Portion::END],
+                    _ if ends && has(|kind| kind != MemberKind::Role) => &[Portion::TEXT, Portion::END],
                     _ => &[Portion::ALL],
                 }
             }
@@ -278,7 +287,7 @@ impl Chunk {
             values.iter().filter(|_| !are_sent).try_for_each(|value| edits.put(value.clone(), &[b"null"]))?;
         }
         for choice in self.choices.iter().filter(|_| self.wanted.repairs && end) {
-            choice.null.iter().try_for_each(|null| edits.put(null.clone(), &[b"{}"]))?;
+            choice.missing.iter().try_for_each(|(at, delta)| edits.put(at.clone(), &[delta]))?;
             let (Some(index), Some(finish)) = (choice.index, &choice.finish) else { continue };
             if text[finish.clone()] == *b"\"\"" {
                 edits.put(finish.clone(), &[b"null"])?;

@@ -168,7 +168,12 @@ impl Repairer {
                     let start = line.start + b"data:".len() + usize::from(blank);
                     push(&mut self.data, inner_data(raw, start.min(line.end)..line.end))?;
                 }
-                _ => {}
+                _ => {
+                    let data = inner_data(raw, line.clone());
+                    if data.start > line.start {
+                        push(&mut self.data, data)?;
+                    }
+                }
             }
         }
         if last {
@@ -252,11 +257,13 @@ impl Repairer {
                 for (number, value) in values().enumerate() {
                     append_all(&mut joined, &[if number > 0 { b" " } else { b"" }, value])?;
                 }
-                if values().all(is_object) {
-                    values().try_for_each(|value| self.value(raw, &names, value, whole, &mut pass))?;
-                } else if is_object(&joined) || joined.trim_ascii() == b"[DONE]" {
+                let is_event = |value: &&[u8]| trim(value, b" \t") == b"[DONE]" || is_object(value);
+                let mut not_blank = values().filter(|value| !trim(value, b" \t").is_empty());
+                if trim(&joined, b" \t").is_empty() || is_event(&&joined[..]) {
                     self.value(raw, &names, &joined, whole, &mut pass)?;
-                } else if whole {
+                } else if !whole || not_blank.all(|value| is_event(&value)) {
+                    values().filter(is_event).try_for_each(|value| self.value(raw, &names, value, whole, &mut pass))?;
+                } else {
                     self.release_blank(&mut pass)?;
                     self.begin_event(raw, &names)?;
                     values().try_for_each(|value| append_all(&mut self.event, &[b"data: ", value, b"\n"]))?;
@@ -286,6 +293,7 @@ impl Repairer {
     ) -> Result<(), Error> {
         let value = trim(value, b" \t");
         match value {
+            _ if self.over => return Ok(()),
             b"" => return self.comment(&[b":\n"], pass),
             [b':', ..] => return self.comment(&[b": ", trim_start(value, b": "), b"\n"], pass),
             b"[DONE]" => {
@@ -314,23 +322,25 @@ impl Repairer {
                     self.release(&mut *pass)?;
                 }
                 self.release_blank(pass)?;
-                if !object.is_of_responses {
-                    return self.pass_value(raw, names, Before::Own, value, pass);
-                }
-                let (mut edits, mut mended) = (mem::take(&mut self.edits), mem::take(&mut self.value));
-                edits.clear();
-                memory::clear(&mut mended);
-                items::mend(value, &mut edits)?;
-                edits.apply(value, 0..value.len(), Span::clone, &mut mended)?;
-                self.pass_value(raw, names, Before::Own, &mended, pass)?;
-                (self.edits, self.value) = (edits, mended);
-                return Ok(());
             }
-            let mut blocks = mem::take(&mut self.blocks);
-            let done =
-                blocks.mend((raw, names), value, |before, value| self.pass_value(raw, names, before, value, pass));
-            self.blocks = blocks;
-            return done;
+            if !object.is_of_message && !object.is_of_responses {
+                return self.pass_value(raw, names, Before::Own, value, pass);
+            }
+            let (mut edits, mut mended) = (mem::take(&mut self.edits), mem::take(&mut self.value));
+            edits.clear();
+            memory::clear(&mut mended);
+            items::mend(value, &mut edits)?;
+            edits.apply(value, 0..value.len(), Span::clone, &mut mended)?;
+            if object.is_of_message {
+                let mut blocks = mem::take(&mut self.blocks);
+                let own = (raw, names);
+                blocks.mend(own, &mended, |before, value| self.pass_value(raw, names, before, value, pass))?;
+                self.blocks = blocks;
+            } else {
+                self.pass_value(raw, names, Before::Own, &mended, pass)?;
+            }
+            (self.edits, self.value) = (edits, mended);
+            return Ok(());
         }
         if let Some(id) = &object.id
             && self.id.is_empty()
@@ -440,11 +450,14 @@ fn is_field(line: &[u8], name: &[u8]) -> bool {
     line.strip_prefix(name).is_some_and(|rest| matches!(rest, [] | [b':', ..]))
 }
 
-/// Returns the data of a line whose field name was written twice or more.
+/// Returns the data of a line whose field name was written twice, or with capital letters, blanks or no colon.
 fn inner_data(raw: &[u8], data: Span) -> Span {
     let mut start = data.start;
-    while let Some(rest) = raw[start..data.end].trim_ascii_start().strip_prefix(b"data:") {
-        start = data.end - rest.len();
+    while let Some((name, rest)) = raw[start..data.end].trim_ascii_start().split_at_checked(b"data".len())
+        && name.eq_ignore_ascii_case(b"data")
+    {
+        let rest = rest.trim_ascii_start();
+        start = data.end - rest.strip_prefix(b":").unwrap_or(rest).len();
     }
     let text = raw[start..data.end].trim_ascii();
     if start > data.start && (text == b"[DONE]" || is_object(text)) { start..data.end } else { data }

@@ -2,8 +2,8 @@
 
 use super::outgoing::{Outgoing, write_index};
 use crate::Error;
+use crate::answer::ids;
 use crate::memory;
-use crate::sse::ids;
 
 /// Returns the prefix of the ids of calls for which the model writes no id, in the text with this number of this message.
 pub fn prefix(id: &[u8], number: u64) -> Result<String, Error> {

@@ -7,10 +7,10 @@ use super::fields::{Fields, Kind, Object};
 use super::message::{Carrier, Message, OpenItem, PartState, TextConfig, TextPart};
 use super::{Incoming, PARTS, Responses};
 use crate::Error;
+use crate::answer::{CallPart, Input, Target};
 use crate::json::decode;
 use crate::memory::{self, append, push};
 use crate::sse::protocol::Context;
-use crate::sse::text::{CallPart, Input, Target};
 
 impl Responses {
     /// Writes an event of a message that is not over.
@@ -206,8 +206,10 @@ impl Responses {
             match parts.call_part(run) {
                 Some(call) => self.call(context, message, part, &call)?,
                 None => {
-                    self.text(context, message, part, run.target(), parts.text_of(run), carrier)?;
-                    is_written |= carrier.is_some();
+                    let target = run.target();
+                    self.text(context, message, part, target, parts.text_of(run), carrier)?;
+                    let is_left_out = target == Target::Reasoning && self.outgoing.drops_thinking;
+                    is_written |= carrier.is_some() && !is_left_out;
                 }
             }
         }

@@ -13,10 +13,10 @@ use super::split::{self, Comparison};
 use super::whole::{self, Items, Scope};
 use super::{Incoming, Responses};
 use crate::Error;
+use crate::answer::{Input, Target};
 use crate::json::{decode, values};
 use crate::memory::{self, append, push};
 use crate::sse::protocol::Context;
-use crate::sse::text::{Input, Target};
 
 impl Responses {
     /// Ends the text of a part. `said` is the whole text in the server's event.

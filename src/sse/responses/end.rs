@@ -8,10 +8,10 @@ use super::message::OpenItem;
 use super::outgoing;
 use super::whole::{Items, Scope};
 use super::{Incoming, Responses};
+use crate::answer::Input;
 use crate::json::{Edits, Span, values};
 use crate::memory::{self, append};
 use crate::sse::protocol::Context;
-use crate::sse::text::Input;
 use crate::{EndReason, Error};
 
 impl Responses {
@@ -78,7 +78,9 @@ impl Responses {
             append(context.out, raw)?;
             return Ok(false);
         };
+        // The thinking of a body is removed later.
         let mut outgoing = self.outgoing.fresh();
+        outgoing.drops_thinking = false;
         let mut items = Items::new(context.setup, &mut outgoing, Scope::Body);
         items.promotion = self.promotes.of_body();
         let is_complete = response.status.clone().is_none_or(|at| inside(raw, &at) == b"completed");

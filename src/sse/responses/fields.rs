@@ -153,6 +153,19 @@ impl Fields {
         fields
     }
 
+    /// Returns whether the event is about a reasoning item or a part of one. `item` is its item.
+    pub fn is_thinking(&self, data: &[u8], item: Option<&Object>) -> bool {
+        let is_part = |at: &Span| {
+            let part = Object::read(data, at.clone());
+            part.is(data, b"reasoning_text") || part.is(data, b"summary_text")
+        };
+        match self.kind {
+            Kind::ItemAdded | Kind::ItemDone => item.is_some_and(|item| item.is(data, b"reasoning")),
+            Kind::PartAdded | Kind::PartDone => self.part.as_ref().is_some_and(is_part),
+            kind => kind == Kind::Reasoning,
+        }
+    }
+
     /// Returns a member as a number.
     pub fn number(member: &Option<Member>, data: &[u8]) -> Option<u64> {
         member.as_ref()?.number(data)

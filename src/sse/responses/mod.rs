@@ -38,11 +38,11 @@ mod whole;
 use std::mem;
 
 use super::event::{Event, EventPart};
+use super::hide;
 use super::options::Options;
-use super::promotion::{Promotes, Promotion};
 use super::protocol::{Context, Protocol, ServerDoes};
-use super::text::{Input, Setup};
 use crate::Error;
+use crate::answer::{Input, Promotes, Promotion, Setup};
 use crate::memory::push;
 use changes::put_number;
 pub use fields::{Fields, Kind, is_read};
@@ -81,7 +81,7 @@ pub struct Responses {
 impl Responses {
     pub fn new(options: &Options) -> Responses {
         // The memory of all kept texts is limited elsewhere.
-        let promotes = Promotes::new(options).without_limit();
+        let promotes = Promotes::new(&options.answer, options.max_event_bytes()).without_limit();
         Responses {
             outgoing: Outgoing::new(options),
             messages: Vec::new(),
@@ -219,7 +219,8 @@ impl Responses {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let item = fields.item.clone().map(|at| Object::read(data, at));
-        match (fields.kind, message) {
+        let is_left_out = self.outgoing.drops_thinking && fields.is_thinking(data, item.as_ref());
+        match (fields.kind, message.filter(|_| !is_left_out)) {
             (Kind::ItemAdded, None) => {
                 if let Some(item) = &item
                     && item.is_message(data)
@@ -266,8 +267,19 @@ impl Responses {
             }
             _ => {}
         }
+        let number = Fields::number(&fields.output_index, data);
+        // Events of an item that is left out are left out too, until the server uses its index for another item.
+        let is_other = matches!(fields.kind, Kind::ItemAdded | Kind::TextDelta);
+        if is_left_out || !is_other && number.is_some_and(|number| self.outgoing.places.hides(number)) {
+            self.outgoing.renumbers = true;
+            number.map_or(Ok(()), |number| self.outgoing.places.hide(number))?;
+            return Ok(false);
+        }
+        if self.outgoing.drops_thinking {
+            hide::items(data, &[b"response", b"output"], &mut context.scratch.edits)?;
+        }
         if let Some(index) = &fields.output_index {
-            if let Some(number) = index.number(data) {
+            if let Some(number) = number {
                 let place = self.outgoing.places.of(number)?;
                 if place != number {
                     put_number(&mut context.scratch.edits, data, &index.value, place)?;

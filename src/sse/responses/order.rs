@@ -9,13 +9,13 @@ use super::split::{Comparison, cut_off, take};
 use super::stretch::{Entry, Stretch};
 use super::whole::{Items, Scope};
 use crate::Error;
+use crate::answer;
 use crate::json::Span;
 use crate::memory::push;
 use crate::sse::protocol::ALONE;
-use crate::sse::text;
 
 impl Items<'_> {
-    /// Returns the stretches for each item, divided as in the stream.
+    /// Returns the stretches for each item, divided as in the stream. Thinking that is left out gets no place.
     pub(super) fn as_sent(
         &mut self,
         entries: &mut [Entry],
@@ -65,6 +65,7 @@ impl Items<'_> {
                 push(&mut stretches, Stretch { kind: piece.kind, entry: place, out, pair, range })?;
             }
             // The text and calls that the stream did not have.
+            let thinking = if self.outgoing.drops_thinking { split.thinking.len() } else { thinking };
             let rest = [
                 (ItemKind::Reasoning, thinking..split.thinking.len()),
                 (ItemKind::Message, content..split.content.len()),
@@ -84,7 +85,7 @@ impl Items<'_> {
         Ok(stretches)
     }
 
-    /// Returns the stretches for each item, divided without regard to a stream.
+    /// Returns the stretches for each item, divided without regard to a stream. Thinking that is left out gets no place.
     pub(super) fn anew(
         &mut self,
         entries: &[Entry],
@@ -106,9 +107,10 @@ impl Items<'_> {
                     pair += 1;
                     (has_message, has_reasoning) = (false, false);
                 }
-                out = match is_message(kind) && mem::take(&mut is_reserved) {
-                    true => outgoing.places.of(index)?,
-                    false => outgoing.places.insert(index),
+                out = match kind {
+                    ItemKind::Reasoning if outgoing.drops_thinking => out,
+                    _ if is_message(kind) && mem::take(&mut is_reserved) => outgoing.places.of(index)?,
+                    _ => outgoing.places.insert(index),
                 };
                 has_message |= is_message(kind);
                 has_reasoning |= kind == ItemKind::Reasoning;
@@ -126,11 +128,11 @@ impl Items<'_> {
             let (mut thinking, mut content, mut calls) = (0, 0, 0);
             for &(target, len) in split.order.iter().take(ALONE) {
                 let (kind, range) = match target {
-                    text::Target::Reasoning => {
+                    answer::Target::Reasoning => {
                         (ItemKind::Reasoning, take(&mut thinking, split.thinking.len(), len, false))
                     }
-                    text::Target::Content => (ItemKind::Message, take(&mut content, split.content.len(), len, false)),
-                    text::Target::Calls => {
+                    answer::Target::Content => (ItemKind::Message, take(&mut content, split.content.len(), len, false)),
+                    answer::Target::Calls => {
                         let range = take(&mut calls, split.calls.len(), 1, false);
                         let id = split.calls.get(range.start).map_or(&b""[..], |call| &call.id);
                         (ItemKind::Call(unique(id, self.outgoing)?), range)

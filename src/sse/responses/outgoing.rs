@@ -3,10 +3,10 @@
 use super::changes::put_number;
 use super::fields::Fields;
 use super::places::Places;
+use crate::answer::ids::Taken;
 use crate::json::{self, Edits, Span, decimal, escape};
 use crate::memory::{self, append, append_all};
 use crate::sse::event::EventPart;
-use crate::sse::ids::Taken;
 use crate::sse::options::{Options, ResponsesAs};
 
 /// The most memory that a finished text leaves to the next text.
@@ -34,6 +34,8 @@ impl Target<'_> {
 /// The state of the output for one response: indexes of items, numbers of events, and the server's way of writing them.
 pub struct Outgoing {
     pub is_summary: bool,
+    /// Whether items of thinking are left out of a stream.
+    pub drops_thinking: bool,
     /// The beginning of the ids of reasoning items.
     pub prefix: &'static str,
     pub places: Places,
@@ -58,14 +60,15 @@ pub struct Outgoing {
 
 impl Outgoing {
     pub fn new(options: &Options) -> Outgoing {
-        let max_kept = options.max_event.unwrap_or(Options::MAX_EVENT);
+        let max_kept = options.max_event_bytes();
         let prefix = if options.label { "rs_aside_1_" } else { "rs_" };
-        Outgoing::of(options.responses_as == ResponsesAs::Summary, prefix, max_kept)
+        Outgoing::of(options.responses_as == ResponsesAs::Summary, options.drops_thinking(), prefix, max_kept)
     }
 
-    fn of(is_summary: bool, prefix: &'static str, max_kept: usize) -> Outgoing {
+    fn of(is_summary: bool, drops_thinking: bool, prefix: &'static str, max_kept: usize) -> Outgoing {
         Outgoing {
             is_summary,
+            drops_thinking,
             prefix,
             places: Places::default(),
             ids: Taken::default(),
@@ -83,7 +86,7 @@ impl Outgoing {
 
     /// Returns the state at the start of another stream, with the same settings.
     pub fn fresh(&self) -> Outgoing {
-        Outgoing::of(self.is_summary, self.prefix, self.max_kept)
+        Outgoing::of(self.is_summary, self.drops_thinking, self.prefix, self.max_kept)
     }
 
     /// Forgets the items of a response. The count of events continues.

@@ -3,9 +3,9 @@
 use super::annotations::{Stretches, chars};
 use super::calls::prefix;
 use super::message::{ItemKind, Piece, SentDigest, TextConfig, TextPart};
+use crate::answer::{self, CallPart, Input, Parts, Purpose, Setup};
 use crate::json::Span;
 use crate::memory::{self, append, push};
-use crate::sse::text::{self, CallPart, Input, Parts, Setup};
 use crate::utf8::is_continuation;
 use crate::{Channel, EndReason, Error, Kind};
 
@@ -19,7 +19,7 @@ pub struct WholeCall {
 /// A whole text that was split: for each kind of item, all of its text joined.
 #[derive(Default)]
 pub struct SplitText {
-    pub order: Vec<(text::Target, usize)>,
+    pub order: Vec<(answer::Target, usize)>,
     pub thinking: Vec<u8>,
     pub content: Vec<u8>,
     pub calls: Vec<WholeCall>,
@@ -34,9 +34,9 @@ impl SplitText {
         for run in parts.runs() {
             let text = parts.text_of(run);
             match run.target() {
-                text::Target::Reasoning => append(&mut split.thinking, text)?,
-                text::Target::Content => append(&mut split.content, text)?,
-                text::Target::Calls => match (parts.call_part(run), split.calls.last_mut()) {
+                answer::Target::Reasoning => append(&mut split.thinking, text)?,
+                answer::Target::Content => append(&mut split.content, text)?,
+                answer::Target::Calls => match (parts.call_part(run), split.calls.last_mut()) {
                     (Some(CallPart::Begin { id, name }), _) => {
                         let (id, name) = (memory::copy(id)?, memory::copy(name)?);
                         push(&mut split.calls, WholeCall { id, name, arguments: Vec::new() })?;
@@ -66,9 +66,9 @@ impl SplitText {
         let (mut old, mut joined) = ([0, 0], Vec::new());
         for &(target, len) in &self.order {
             let (at, text) = match target {
-                text::Target::Reasoning => (&mut old[0], &self.thinking),
-                text::Target::Content => (&mut old[1], &self.content),
-                text::Target::Calls => continue,
+                answer::Target::Reasoning => (&mut old[0], &self.thinking),
+                answer::Target::Content => (&mut old[1], &self.content),
+                answer::Target::Calls => continue,
             };
             append(&mut joined, &text[take(at, text.len(), len, false)])?;
         }
@@ -127,7 +127,7 @@ pub fn split_text(
     let stats = setup.stats;
     let mut text = config.start(setup)?;
     let mut parts = Parts::default();
-    parts.begin(is_body);
+    parts.begin(if is_body { Purpose::Body } else { Purpose::Stream });
     if !config.server.calls {
         setup.look_for_calls(&mut text, || prefix(id, config.number), is_body)?;
     }

@@ -10,11 +10,10 @@ use super::message::{ItemKind, Message, TextConfig};
 use super::outgoing::{Outgoing, Target, write_call, write_promoted, write_reasoning, write_text};
 use super::split::{Comparison, SplitText, content_stretches, split_text};
 use super::stretch::{Entry, Stretch, all_in_one, place_of_all};
+use crate::answer::{Promotion, Setup};
 use crate::json::{Edits, Span, decode, objects, values};
 use crate::memory::{self, append, append_all, push};
-use crate::sse::promotion::Promotion;
 use crate::sse::protocol::ServerDoes;
-use crate::sse::text::Setup;
 use crate::{EndReason, Error};
 
 /// The event or body that a list of items is written for.
@@ -85,8 +84,12 @@ impl<'a> Items<'a> {
         }
         let (Some(id), Some(content)) = (&object.id, object.content.as_ref().filter(|_| object.is(data, b"message")))
         else {
-            let is_other = !object.is(data, b"reasoning") && !object.is(data, b"message");
-            if is_other {
+            let is_reasoning = object.is(data, b"reasoning");
+            if is_reasoning && self.outgoing.drops_thinking {
+                self.is_changed = true;
+                return Ok(self.outgoing.places.hide(index)?);
+            }
+            if !is_reasoning && !object.is(data, b"message") {
                 self.promotion.close();
                 self.server.calls = true;
             }
@@ -100,11 +103,14 @@ impl<'a> Items<'a> {
             return Ok(self.copy(data, object, out)?);
         }
         let is_new = entries.iter().any(|entry| entry.comparison.is_new());
-        let stretches = match record.and_then(|record| record.pieces.as_ref().map(|pieces| (record, pieces))) {
+        let mut stretches = match record.and_then(|record| record.pieces.as_ref().map(|pieces| (record, pieces))) {
             Some((record, _)) if self.scope == Scope::Item && is_new => all_in_one(&entries, record)?,
             Some((record, pieces)) => self.as_sent(&mut entries, pieces, record)?,
             None => self.anew(&entries, index, record)?,
         };
+        if self.outgoing.drops_thinking {
+            stretches.retain(|stretch| stretch.kind != ItemKind::Reasoning);
+        }
         self.write(data, object, id, &entries, &stretches, index)
     }
 

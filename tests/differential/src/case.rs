@@ -1,10 +1,10 @@
-//! Makes the calls that both libraries get: the calls, their random choice, and the reduction of a failing case.
+//! The calls that are made of both libraries, their random choice, and the reduction of a failing case.
 
 use crate::seen::Bytes;
 use crate::source::Source;
 use samples::Random;
 
-/// How a scanner is made.
+/// The options with which a scanner is made.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
     pub start: Option<&'static str>,
@@ -20,7 +20,7 @@ pub struct Budget {
     pub of_stream: bool,
 }
 
-/// Bytes to feed, and where they are known, the lengths of their tokens and which of these are special.
+/// Bytes to feed, and if they are fed as tokens, the length of each token and whether it is special.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {
     pub bytes: Bytes,
@@ -28,7 +28,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Takes off the consumed bytes. A token that is done in part has its rest left.
+    /// Removes the consumed bytes. Of a token that was consumed in part, the rest stays.
     pub fn pass(&mut self, mut consumed: usize) {
         self.bytes.0.drain(..consumed);
         let Some(tokens) = &mut self.tokens else { return };
@@ -44,14 +44,14 @@ impl Input {
     }
 }
 
-/// When a call is stopped.
+/// When a test stops reading the events of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stop {
-    /// It is one that cannot be.
+    /// Never: the call gets a callback, not a loop.
     Never,
-    /// Once, after this number of events that are not text. The rest is for another call.
+    /// Once, after this number of events other than text. The rest of the chunk is fed by a later call.
     AfterMarks(usize),
-    /// Each time that this number of events of any kind has come; the rest is fed at once.
+    /// Each time this number of events of any kind was reported. The rest of the chunk is fed immediately.
     AfterEvents(usize),
 }
 
@@ -81,13 +81,13 @@ pub enum Call {
     Force(Stop),
     Finish(Stop),
     Reset,
-    /// There is one scanner more.
+    /// Clones the scanner, and uses the clone too.
     Clone,
     TakeThoughts(usize),
     Prompt(Bytes),
 }
 
-/// A call, and which of the scanners it is made on, by its number from the first one on again.
+/// A call, and the number of its scanner.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub on: usize,
@@ -122,7 +122,7 @@ impl Setup {
     }
 }
 
-/// The habits in which cases differ. Each number says that it happens at one in that many chunks; 0 is never.
+/// How often a case does something besides feeding. A number n means once in n chunks on average; 0 means never.
 struct Habits {
     most: usize,
     tokens: usize,
@@ -136,7 +136,7 @@ struct Making<'a> {
     random: &'a mut Random,
     habits: Habits,
     steps: Vec<Step>,
-    /// The scanner that is at work, and how many there are.
+    /// The number of the current scanner, and how many scanners exist.
     on: usize,
     scanners: usize,
 }
@@ -155,7 +155,7 @@ impl Case {
         Case { setup, steps: making.steps }
     }
 
-    /// Returns a case with more thoughts than are kept for a host.
+    /// Returns a case with more thoughts than a scanner keeps for its host.
     fn many_thoughts(source: &Source, random: &mut Random, setup: Setup) -> Case {
         let one = source.thought(random);
         let text = one.repeat(1000 + random.below(60));
@@ -188,7 +188,7 @@ impl Making<'_> {
             self.text();
             match self.random.below(8) {
                 0 => self.push(Call::Reset),
-                // The last one may be left as it is.
+                // The last stream may stay unfinished.
                 1 if stream + 1 == streams => {}
                 _ => self.end(),
             }
@@ -211,7 +211,7 @@ impl Making<'_> {
         self.push(Call::TakeThoughts(usize::MAX));
     }
 
-    /// Chooses a way to pull.
+    /// Chooses when to stop a call.
     fn stop(&mut self) -> Stop {
         match self.random.below(8) {
             0 => Stop::AfterMarks(usize::MAX),
@@ -226,7 +226,7 @@ impl Making<'_> {
 
     fn text(&mut self) {
         let text = self.source.text(self.random);
-        // A long text byte by byte is a long time.
+        // Feeding a long text byte by byte would take too long.
         let least = text.len() / 200;
         let mut at = 0;
         while at < text.len() {
@@ -244,7 +244,7 @@ impl Making<'_> {
         let tokens = self.one_of(self.habits.tokens).then(|| self.tokens(chunk));
         let input = Input { bytes: chunk.into(), tokens };
         let stop = self.some_stop();
-        // Sometimes all scanners get it.
+        // Sometimes all scanners get the chunk.
         if self.scanners > 1 && self.random.one_in(2) {
             let on = self.on;
             for other in (0..self.scanners).filter(|other| *other != on) {
@@ -282,7 +282,7 @@ impl Making<'_> {
             tokens.push((length as u32, random.one_in(2)));
             at += length;
         }
-        // Now and then their lengths are not the chunk's.
+        // Sometimes the lengths of the tokens do not add up to the chunk's.
         if random.one_in(100) {
             tokens.push((1 + random.below(2) as u32, false));
         }
@@ -314,7 +314,7 @@ impl Making<'_> {
 
 // ------------------------------------------------------------------------------------------------------ made smaller
 
-/// The most smaller cases that are tried: with a long text, trying all would take minutes.
+/// At most this many smaller cases are tried. With a long text, trying all of them would take minutes.
 const MOST_TRIES: usize = 20_000;
 
 /// Returns a smaller case that still fails: calls are left out first, then parts of the input, then options.
@@ -378,7 +378,7 @@ pub fn smallest(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
     case
 }
 
-/// Returns how much can be left out of a call: tokens, or bytes where there are none.
+/// Returns how much can be left out of a call: the number of tokens, or of bytes if it has no tokens.
 fn units(call: &Call) -> usize {
     match call {
         Call::Feed(Input { tokens: Some(tokens), .. }, _) => tokens.len(),
@@ -392,7 +392,7 @@ fn remove(call: &mut Call, at: usize, size: usize) {
         Call::Feed(Input { bytes, tokens: Some(tokens) }, _) => {
             let length = |tokens: &[(u32, bool)]| tokens.iter().map(|token| token.0 as usize).sum::<usize>();
             let end = tokens.len().min(at + size);
-            // The lengths may be more than the bytes are.
+            // The lengths may add up to more than the bytes.
             let from = length(&tokens[..at]).min(bytes.0.len());
             let to = length(&tokens[..end]).min(bytes.0.len());
             bytes.0.drain(from..to);

@@ -1,11 +1,16 @@
-//! The scanner as it is, next to the scanner as it was: both get the same random calls, and must give the same results.
-//! Other tests compare with the reference; this one looks for changes, in any order of calls.
+//! Compares the current scanner with an older one: both get the same random calls, and must return the same results. Other tests
+//! compare the scanner with the reference. This one looks for changes of behaviour, in any order of calls. With `rewriters`, it
+//! compares the rewriters of event streams and bodies instead.
 //!
-//!     differential STREAMS SEED
+//!     differential STREAMS SEED [rewriters]
 //!
-//! `scripts/differential` builds and runs it. It also fails if something that it is to try never came up.
+//! `scripts/differential` builds and runs this test. It also fails if one of the listed situations never occurred.
 
+#[path = "../../support/src/accounts.rs"]
+#[allow(dead_code)] // Other tests use the rest.
+mod accounts;
 mod case;
+mod rewriters;
 mod seen;
 mod source;
 mod tally;
@@ -14,6 +19,8 @@ mod tally;
 mod before {
     use aside_before as library;
 
+    #[allow(dead_code)] // The options are shown by the other one.
+    pub mod rewriting;
     pub mod side;
 }
 
@@ -21,11 +28,15 @@ mod before {
 mod now {
     use aside as library;
 
-    #[allow(clippy::duplicate_mod)] // The calls are written down once, and are those of either library.
+    // The same files are compiled for both libraries.
+    #[allow(clippy::duplicate_mod)]
+    pub mod rewriting;
+    #[allow(clippy::duplicate_mod)]
     pub mod side;
 }
 
 use case::{Case, smallest};
+use samples::{Random, made};
 use seen::Seen;
 use source::Source;
 use std::cell::{Cell, RefCell};
@@ -34,21 +45,26 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use samples::{Random, made};
 use tally::Tally;
 
 const THREADS: usize = 2;
 
-/// How many streams, one after the other, may share a dialect made at random.
+/// At most this many streams, one after the other, share a random dialect.
 const LOT: u64 = 16;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
-    let (Some(Ok(streams)), Some(Ok(seed)), None) = (arguments.next(), arguments.next(), arguments.next()) else {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let numbers: Vec<u64> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let ([streams, seed], is_of_rewriters) = (&numbers[..], arguments.get(2).is_some_and(|kind| kind == "rewriters"))
+    else {
         eprintln!("differential: give a number of streams and a seed");
         return ExitCode::FAILURE;
     };
+    let (streams, seed) = (*streams, *seed);
     println!("differential: {streams} streams, seed {seed}");
+    if is_of_rewriters {
+        return if rewriters::run(streams, seed) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     keep_panics_quiet();
     let run = Run { seed, streams, sources: sources(), next: AtomicU64::new(0), failure: Mutex::new(None) };
     let tallies = std::thread::scope(|scope| {
@@ -125,14 +141,14 @@ impl Run {
         Ok(())
     }
 
-    /// Returns a dialect that has a file; those with rare features are chosen more often.
+    /// Returns a dialect from a file. Dialects with rare features are chosen more often.
     fn source(&self, random: &mut Random) -> &Source {
         let has_it = random.one_in(3);
         let source = random.pick(&self.sources);
         if has_it && !source.is_rare { self.source(random) } else { source }
     }
 
-    /// Makes a dialect at random; most of them are refused.
+    /// Makes a random dialect. The libraries refuse most of them.
     fn made(&self, random: &mut Random, tally: &mut Tally) -> Result<Source, String> {
         loop {
             match Source::new(&made(random))? {
@@ -163,7 +179,7 @@ impl Run {
                 before.difference(now)
             );
         }
-        // A panic is always reported, because its place differs in each.
+        // Both messages are shown even if only the place of the panic differs.
         if before.1 != now.1 {
             text += &format!("panic\n  before {:?}\n  now    {:?}\n", before.1, now.1);
         }
@@ -171,7 +187,7 @@ impl Run {
     }
 }
 
-/// The observations of each call, and the message of its panic, if it panicked.
+/// The observations of each call, and the message of the panic, if there was one.
 type All = (Vec<Seen>, Option<String>);
 
 fn seen_before(source: &Source, case: &Case) -> All {
@@ -187,7 +203,7 @@ thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Silences panics of the libraries, which are reported with the case that led to them.
+/// Keeps panics of the libraries from being printed. They are reported with their case.
 fn keep_panics_quiet() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| match IS_CAUGHT.get() {

@@ -1,4 +1,4 @@
-//! Records a host's view of a call, in types that belong to neither of the two libraries, so that both can be compared.
+//! Records what a host sees of a call, in types that belong to neither library, so that the results of both can be compared.
 
 use std::fmt;
 use std::ops::Range;
@@ -52,15 +52,15 @@ pub struct Thought {
 /// A call's results, and the state of the scanner after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// Text that follows text of its channel is joined with it.
+    /// Neighbouring text of one channel is joined.
     pub events: Vec<Event>,
-    /// How often the events were dropped before their end.
+    /// How often the test stopped reading the events before their end.
     pub stops: u64,
     pub error: Option<String>,
-    /// Where events were pulled: how much of the chunk was consumed, and the bytes held before it.
+    /// If the events were read in a loop: how much of the chunk was consumed, and the bytes held before it.
     pub consumed: Option<usize>,
     pub before: Option<Bytes>,
-    /// Where the prompt says that the stream starts.
+    /// The start of the stream according to the prompt.
     pub start: Option<&'static str>,
     pub thoughts: Vec<Thought>,
     pub held: Bytes,
@@ -71,7 +71,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// More events than any call has are events without end.
+    /// No call has this many events, so with more, they would never end.
     const MOST: usize = 1_000_000;
 
     pub fn push(&mut self, event: Event) {
@@ -88,7 +88,7 @@ impl Seen {
         self.events.push(event);
     }
 
-    /// Leaves out how much is held.
+    /// Removes the held bytes from the observations.
     pub fn forget_held(&mut self) {
         self.offset -= self.held.0.len() as u64;
         self.held = Bytes::default();

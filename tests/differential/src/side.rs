@@ -1,5 +1,4 @@
-//! Makes a case's calls of one library. This file is compiled twice: `super::library` is the library as it is, or as it
-//! was.
+//! Makes a case's calls of one library. This file is compiled twice: `super::library` is the current library or the older one.
 
 use super::library::{
     Budget, BudgetScope, BudgetUnit, Channel, Counts, Dialect, Error, Event, Events, Kind, ScannerOptions, Scanner, Start,
@@ -8,16 +7,16 @@ use super::library::{
 use crate::case::{Call, Case, Input, Setup, Step, Stop};
 use crate::seen::{self, Bytes, Seen, What};
 
-/// A scanner, and the rest of the chunk of a stopped call. The contract does not say how much of its chunk a stopped call
-/// takes: the rest comes again. So, after a stop, the number of held bytes is not compared, and the rest is fed before any call
-/// to which that matters.
+/// A scanner, and the rest of a stopped call's chunk. The documentation does not say how much of its chunk a stopped call consumes;
+/// the rest must be fed again. So after a stop, the number of held bytes is not compared, and the rest is fed before any call for
+/// which it matters.
 struct One {
     scanner: Scanner,
     rest: Input,
     is_stopped: bool,
 }
 
-/// Makes the calls, and adds the observations of each, with those of making the scanner first.
+/// Makes the calls, and adds the observations of each, after those of making the scanner.
 pub fn run(dialect: &Dialect, case: &Case, out: &mut Vec<Seen>) {
     let scanner = match Scanner::with_options(dialect, &options(&case.setup)) {
         Ok(scanner) => scanner,
@@ -101,7 +100,7 @@ impl One {
             Call::Flush(Stop::Never) => scanner.flush(&mut hear)?,
             Call::Force(Stop::Never) => scanner.force_close(&mut hear)?,
             Call::Finish(Stop::Never) => scanner.finish(&mut hear)?,
-            // A feed after a flush that was stopped may find that the character that was released continues.
+            // A stopped flush is always continued. Otherwise, the next feed could continue the character that the flush releases.
             Call::Flush(stop) => again(scanner, dialect, Scanner::flush_events, *stop, true, seen)?,
             Call::Force(stop) => again(scanner, dialect, Scanner::force_close_events, *stop, true, seen)?,
             Call::Finish(stop) => again(scanner, dialect, Scanner::finish_events, *stop, stop.goes_on(), seen)?,
@@ -116,7 +115,7 @@ impl One {
     }
 }
 
-/// Feeds what there is. Returns the rest of it, and whether the call was stopped.
+/// Feeds the input. Returns the rest of it, and whether the call was stopped.
 fn feed(
     scanner: &mut Scanner,
     dialect: &Dialect,
@@ -153,7 +152,7 @@ fn feed(
     }
 }
 
-/// Pulls the events of a call without a chunk.
+/// Reads the events of a call without a chunk in a loop.
 fn again(
     scanner: &mut Scanner,
     dialect: &Dialect,
@@ -165,7 +164,7 @@ fn again(
     let mut next = stop;
     loop {
         let is_done = pull(&mut begin(scanner), dialect, next, seen)?;
-        // A stop before the first event comes once.
+        // The call is stopped before the first event only once.
         next = if stop.most() == 0 { Stop::AfterEvents(1) } else { stop };
         if !goes_on {
             seen.before = before(scanner, stop);
@@ -176,12 +175,12 @@ fn again(
     }
 }
 
-/// Returns the bytes held when the call began; none where the call continues after a stop, because that makes another call.
+/// Returns the bytes held when the call began, or `None` if the call is continued after a stop, because continuing is a new call.
 fn before(scanner: &Scanner, stop: Stop) -> Option<Bytes> {
     (!stop.goes_on()).then(|| scanner.before().into())
 }
 
-/// Pulls events until it is to stop; true where there are no more.
+/// Reads events until `stop`. Returns true if no event is left.
 fn pull(events: &mut Events<'_>, dialect: &Dialect, stop: Stop, seen: &mut Seen) -> Result<bool, Error> {
     let mut count = 0;
     while count < stop.most() {
@@ -189,7 +188,7 @@ fn pull(events: &mut Events<'_>, dialect: &Dialect, stop: Stop, seen: &mut Seen)
         count += usize::from(stop.counts_text() || event.kind != Kind::Text);
         seen.push(owned(dialect, &event));
     }
-    // Within a call a text may be cut anywhere, so a call that is stopped after text may be stopped more often.
+    // The libraries may cut a text of one call differently. So the stops of calls that are stopped after text are not counted.
     seen.stops += u64::from(!stop.goes_on());
     Ok(false)
 }
@@ -218,7 +217,7 @@ fn owned(dialect: &Dialect, event: &Event<'_>) -> seen::Event {
         Kind::Close(cause) => What::Close(cause.as_str()),
         Kind::Reclassify => What::Reclassify,
         Kind::Budget => What::Budget,
-        #[allow(unreachable_patterns)] // An older library says that there are no others.
+        #[allow(unreachable_patterns)] // In the older library, the kinds above may be all.
         other => unreachable!("an event of a new kind: {other:?}"),
     };
     seen::Event { what, channel: event.channel.as_str(), offset: event.offset, bytes: event.bytes.into() }
@@ -237,7 +236,7 @@ fn thought(thought: Thought) -> seen::Thought {
     }
 }
 
-/// Returns the properties of a dialect: its start and how much of its streams is held.
+/// Returns the properties of a dialect: its start, and how many bytes of its streams are held at most.
 pub fn dialect_seen(dialect: &Dialect) -> (&str, &'static str, usize) {
     (dialect.name(), Start::as_str(dialect.start()), dialect.max_hold())
 }

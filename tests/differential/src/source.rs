@@ -1,5 +1,5 @@
-//! Makes random texts of a dialect that both libraries know: markers and near relations of them, prose, runs, lengths at
-//! the dialect's limits.
+//! Makes random texts in a dialect that both libraries have: markers and texts similar to markers, prose, runs of one character,
+//! and parts with lengths at the dialect's limits.
 
 use crate::{before, now};
 use samples::{Pieces, Random, Texts};
@@ -11,18 +11,18 @@ pub struct Source {
     pub toml: String,
     pub name: String,
     pub starts: Vec<&'static str>,
-    /// It has headers, fences or thoughts in attributes, as few dialects have.
+    /// Whether the dialect has headers, fences or thoughts in attributes, which are rare.
     pub is_rare: bool,
     texts: Texts,
     pieces: Pieces,
     examples: Vec<String>,
     turns: Vec<String>,
-    /// Markers whose parts are as long as they may be, or a bit longer or shorter.
+    /// Markers with a part of limited length.
     limits: Vec<Limit>,
     spans: Vec<Span>,
 }
 
-/// Markers that belong together.
+/// An opener and its closer.
 struct Span {
     is_thinking: bool,
     open: String,
@@ -30,7 +30,7 @@ struct Span {
 }
 
 impl Source {
-    /// Loads a file, or returns none if both libraries refuse it; fails if they do not agree about it.
+    /// Loads a file. Returns `None` if both libraries refuse it, and fails if only one does.
     pub fn new(toml: &str) -> Result<Option<Source>, String> {
         let before = aside_before::Dialect::load(toml).map_err(|error| error.to_string());
         let now = aside::Dialect::load(toml).map_err(|error| error.to_string());
@@ -78,7 +78,7 @@ impl Source {
         text
     }
 
-    /// Returns a whole thought, where the dialect has one.
+    /// Returns a whole thought, if the dialect has thinking spans.
     pub fn thought(&self, random: &mut Random) -> Vec<u8> {
         let thoughts: Vec<&Span> = self.spans.iter().filter(|span| span.is_thinking).collect();
         if thoughts.is_empty() {
@@ -129,7 +129,7 @@ impl Source {
     }
 }
 
-/// A marker of which a part may be so long at most.
+/// A marker with a part of at most `most` bytes.
 struct Limit {
     begin: String,
     fill: u8,
@@ -138,9 +138,9 @@ struct Limit {
 }
 
 impl Limit {
-    /// Adds the part, or the whole, with its maximum length, or about that.
+    /// Adds the marker, with the part or the whole marker at about the maximum length.
     fn add(&self, random: &mut Random, text: &mut Vec<u8>) {
-        // The longest are long.
+        // Very long markers are added rarely.
         if self.most > 1000 && !random.one_in(20) {
             return;
         }
@@ -225,7 +225,7 @@ fn spans(dialect: &reference::Dialect) -> Vec<Span> {
     spans
 }
 
-/// The text between markers, with everything that is special to the search for them.
+/// The text between markers, with every byte that is special for the search.
 const PROSE: [&str; 32] = [
     "So ",
     "the user ",

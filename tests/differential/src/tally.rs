@@ -1,4 +1,4 @@
-//! Counts how often each thing came up that a run is to try: a run that tried nothing must not pass.
+//! Counts how often each listed situation occurred, because a run in which one never occurred must fail.
 
 use crate::case::{Call, Case, Input, Setup, Stop};
 use crate::seen::{Seen, What};
@@ -68,7 +68,7 @@ const ERRORS: [&str; 4] = ["FinishPending", "NoSuchStart", "StreamBegun", "Token
 
 pub struct Tally {
     kinds: BTreeMap<&'static str, u64>,
-    /// Streams of each dialect that has a file.
+    /// The number of streams of each dialect that has a file.
     dialects: BTreeMap<String, u64>,
 }
 
@@ -96,7 +96,7 @@ impl Tally {
         self
     }
 
-    /// Prints it. False where something never came up.
+    /// Prints the counts. Returns false if one of them is 0.
     pub fn print(&self) -> bool {
         for (kind, count) in &self.kinds {
             println!("{count:>12} {kind}");
@@ -111,7 +111,7 @@ impl Tally {
         missing.is_empty()
     }
 
-    /// Adds a case and its observations. A scanner that cannot be made has no calls.
+    /// Adds a case and its observations. If its scanner cannot be made, no calls are counted.
     pub fn stream(&mut self, dialect: &str, case: &Case, all: &[Seen]) {
         if let Some(count) = self.dialects.get_mut(dialect) {
             *count += 1;
@@ -122,7 +122,7 @@ impl Tally {
         seen.next().into_iter().for_each(|seen| self.seen(seen));
         let (mut has_tokens, mut is_finished) = (false, false);
         for step in &case.steps {
-            // A clone is seen twice.
+            // Making a clone has two observations.
             if step.call == Call::Clone {
                 seen.next();
             }

@@ -7,14 +7,14 @@ use crate::events::{Call, END, IMPLIED, MALFORMED, MARKER, Part, What, blank, tr
 use crate::file::{Call as Table, CallId, Tag};
 use crate::markers::{Opening, Reading, Region, fixed};
 
-/// The most bytes of a key, a type, an id, and of the text before a `head_end`.
+/// The maximum number of bytes of a key, a type, an id, and of the text before a `head_end`.
 const WORD: usize = 256;
 const NAME: usize = 128;
-/// The most blanks in a gap before or in a head.
+/// The maximum number of blanks in a gap before or in a head.
 const GAP: usize = 16;
 const DEPTH: usize = 64;
-/// The most blanks after a value's end and before the text that confirms it; the most bytes of a key in that text; the most
-/// letters before the `>` of a misspelt closer.
+/// The maximum number of blanks after a value's end and before the text that confirms it; the most bytes of a key in that text; the
+/// most letters before the `>` of a misspelt closer.
 const BLANKS: usize = 64;
 const KEY: usize = 128;
 const LETTERS: usize = 24;
@@ -1155,9 +1155,19 @@ impl<'a> Body<'a> {
 
     /// Returns whether a closer is at `at`, followed by text for which `ends` holds; or a closer of another span.
     fn is_last_closer(&self, at: usize, ends: &dyn Fn(usize) -> bool) -> bool {
-        let is_own = self.comes(at, |at| self.closers.iter().any(|closer| self.is(at, closer)));
+        let is_own = self.comes(at, |at| self.closers.iter().any(|closer| self.is_closer(at, closer)));
         let is_header = self.outside.iter().any(|literal| self.is(at, literal));
         (self.closes)(at) && !is_own && !is_header || self.is_last_own_closer(at, ends)
+    }
+
+    /// Returns whether a closer is at `at`, in any case of its letters and perhaps with a suffix after a colon, if it is a tag.
+    fn is_closer(&self, at: usize, closer: &str) -> bool {
+        let stem = closer.strip_suffix('>').unwrap_or(closer);
+        let Some(here) = self.text.get(at..at + stem.len()) else { return false };
+        let next = self.text.get(at + stem.len()).copied();
+        !closer.is_empty()
+            && here.eq_ignore_ascii_case(stem.as_bytes())
+            && (stem == closer || matches!(next, Some(b'>' | b':')))
     }
 
     /// Returns whether one of the span's own closers is at `at`, followed by text for which `ends` holds.

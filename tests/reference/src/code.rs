@@ -10,7 +10,7 @@ pub(crate) struct Code {
     pub(crate) line: Vec<u8>,
     /// The block in which the line began.
     pub(crate) block: Option<Block>,
-    /// The name of a tag that the line has mentioned, if it has not mentioned the closer yet.
+    /// The closer of an opener that the line has mentioned, if it has not mentioned the closer yet.
     pub(crate) mentioned: Option<String>,
     /// Whether the block has only blanks so far.
     pub(crate) new_block: bool,

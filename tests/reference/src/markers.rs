@@ -9,7 +9,7 @@ use crate::code::{Code, FenceLine, Hidden, Json, in_code_span, in_fence_info, is
 use crate::events::{Event, blank, space};
 use crate::file::{Dialect, Dropped, Route, Tag};
 
-/// The most content spans that may be open at once.
+/// The maximum number of content spans that may be open at once.
 pub(crate) const DEEPEST: usize = 6;
 
 /// A span that is open.
@@ -149,9 +149,9 @@ pub(crate) enum Does {
     End {
         answer: bool,
     },
-    /// The text only mentions the marker, so its first byte is text. `name` is the opener that the line has then mentioned.
+    /// The text only mentions the marker, which is text. `closer` is that of the opener that the line has then mentioned.
     Prose {
-        name: Option<String>,
+        closer: Option<String>,
     },
     Drop,
     Quote,
@@ -306,29 +306,19 @@ impl Reading<'_> {
     pub(crate) fn marker(&self, at: usize) -> Option<Found> {
         let found = self.marker_or_prose(at)?;
         match self.prose(at, &found) {
-            Some(name) => Some(Found { before: 0, end: at + 1, does: Does::Prose { name } }),
+            Some(closer) => Some(Found { before: 0, end: found.end, does: Does::Prose { closer } }),
             None => Some(found),
         }
     }
 
-    /// Returns the result if the text only mentions a marker, with the name if that is an opener.
+    /// Returns the result if the text only mentions a marker, with the closer if that is an opener.
     fn prose(&self, at: usize, found: &Found) -> Option<Option<String>> {
         let is_special = self.special.is_some_and(|special| special.contains(&at));
         if !self.guards("inline") || found.before > 0 || is_special {
             return None;
         }
         let marker = String::from_utf8_lossy(&self.text[at..found.end]).to_string();
-        let line = &self.text[self.line_from.min(at)..at];
-        // The end of the prompt is treated like the end of the text.
-        let known = if found.end <= self.prompt { self.prompt } else { self.text.len() };
-        let after = &self.text[found.end..known];
-        let next = after.first().copied();
-        let last = line.last().copied();
-        let quote = |byte: u8| b"'\"`".contains(&byte);
-        let emphasis = |byte: u8| b"*_".contains(&byte);
-        let line_end = |byte: u8| byte == b'\n' || byte == b'\r';
-        let space = |byte: u8| blank(byte) && !line_end(byte);
-        let bracket = |byte: u8| b"([{".contains(&byte);
+        let last = self.text[self.line_from.min(at)..at].last().copied();
         match &found.does {
             Does::Close { rule, own } if self.channel() == "thinking" => {
                 let is_fence =
@@ -336,31 +326,8 @@ impl Reading<'_> {
                 (!is_fence && self.is_quoted(last, found.end)).then_some(None)
             }
             Does::End { answer: false } => self.is_quoted(last, found.end).then_some(None),
-            Does::Open(opening) if self.channel() == "content" && !opening.body && !self.lead => {
-                let span = &self.dialect.spans[opening.rule];
-                let by_call = !span.calls.is_empty() && span.sure != Some(false);
-                let word = marker.strip_prefix('<')?.strip_suffix('>')?;
-                if by_call || !is_word(word) {
-                    return None;
-                }
-                let generic = self.dialect.folds() && last.is_some_and(|last| last.is_ascii_alphanumeric());
-                let generic = generic && word.chars().any(|c| c.is_ascii_uppercase());
-                let next = if generic { next.unwrap_or(b'.') } else { next? };
-                let behind = space(next) || quote(next) || b"()[]{}.,;:!?-/".contains(&next);
-                let opening_marks = ["“", "‘", "„", "‚", "«", "‹", "「", "『", "（", "【", "《", "〈"];
-                let opens = last.is_some_and(|last| quote(last) || bracket(last))
-                    || opening_marks.iter().any(|mark| line.ends_with(mark.as_bytes()));
-                let emphasised = last.is_some_and(emphasis) && last == Some(next);
-                let name = match &span.tag {
-                    Some(tag) => tag.names[opening.tag].clone(),
-                    None => word.to_string(),
-                };
-                let closer = format!("</{name}>");
-                let pair = found.end + closer.len() <= known && self.literal(found.end, &closer);
-                let korean = (0xEA..=0xED).contains(&next);
-                let behind = behind || pair || korean;
-                let is_prose = generic || last.is_some_and(space) && behind || opens && !line_end(next) || emphasised;
-                is_prose.then_some(Some(name))
+            Does::Open(opening) if self.channel() == "content" && !self.lead => {
+                self.opener_in_prose(at..found.end, opening, &marker)
             }
             Does::Drop if self.channel() == "content" && self.is_dropped_token(at..found.end) => {
                 let after = [found.end, found.end + 1].map(|at| self.text.get(at).copied());
@@ -371,17 +338,12 @@ impl Reading<'_> {
                     return (found.end != self.prompt && !self.lead).then(|| self.code.mentioned.clone());
                 }
                 let [Some(first), Some(second)] = after else { return None };
-                let is_prose = blank(first) && !line_end(first) && letter(second);
+                let is_prose = first == b' ' && letter(second);
                 // The tag that the line has mentioned stays the same.
                 (is_prose && !is_cut && !self.lead).then(|| self.code.mentioned.clone())
             }
             Does::DropCloser { .. } | Does::Reclassify { .. } | Does::Drop if self.channel() == "content" => {
-                let fold = |text: &str| self.dialect.folded(text);
-                let spoken_of = self.spoken_of.as_ref().filter(|_| self.has_closed);
-                if let Some(name) = self.code.mentioned.as_ref().or(spoken_of)
-                    && let Some(rest) = fold(&marker).strip_prefix(&fold(&format!("</{name}")))
-                    && (rest == ">" || rest.starts_with(':'))
-                {
+                if self.closes_mentioned(at, &marker) {
                     return Some(None);
                 }
                 let word = marker.strip_prefix("</")?.strip_suffix('>')?;
@@ -392,15 +354,100 @@ impl Reading<'_> {
                 if self.is_quoted(last, found.end) {
                     return Some(None);
                 }
-                let continues = match after {
+                let continues = match self.known_after(found.end) {
                     [next, ..] if b".,;:!?)]}".contains(next) => true,
-                    [first, second, ..] => space(*first) && second.is_ascii_alphabetic(),
+                    [first, second, ..] => in_line(*first) && second.is_ascii_alphabetic(),
                     _ => false,
                 };
-                (last.is_some_and(space) && continues).then_some(None)
+                (last.is_some_and(in_line) && continues).then_some(None)
             }
             _ => None,
         }
+    }
+
+    /// Returns the text after the end of a marker. The end of the prompt is treated like the end of the text.
+    fn known_after(&self, end: usize) -> &[u8] {
+        &self.text[end..if end <= self.prompt { self.prompt } else { self.text.len() }]
+    }
+
+    /// Returns the result of `prose` for an opener of a span or of a message.
+    fn opener_in_prose(&self, range: Range<usize>, opening: &Opening, marker: &str) -> Option<Option<String>> {
+        let span = self.dialect.spans.get(opening.rule);
+        let by_call = span.is_some_and(|span| !span.calls.is_empty() && span.sure != Some(false));
+        let broken = opening.body && !opening.attributes.iter().any(|(name, _)| name == b"end");
+        let word = marker.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).filter(|word| is_word(word));
+        let token = marker.starts_with(['<', '[']) || !marker.starts_with(|first: char| first.is_ascii());
+        let token = token && span.is_none_or(|span| span.channel != "content");
+        if by_call || broken || word.is_none() && !token {
+            return None;
+        }
+        let closer = match (span, span.and_then(|span| span.tag.as_ref()), word) {
+            (_, Some(tag), _) => format!("</{}>", tag.names[opening.tag]),
+            (Some(_), None, Some(word)) => format!("</{word}>"),
+            (Some(span), None, None) => span.close.first().cloned().unwrap_or_default(),
+            (None, ..) => String::new(),
+        };
+        let line = &self.text[self.line_from.min(range.start)..range.start];
+        let last = line.last().copied();
+        let after_blank = last.is_some_and(in_line);
+        let after_wide = last_character(line).is_some_and(|letter| ('\u{3040}'..='\u{D7FF}').contains(&letter));
+        let mentioned = if span.is_some() { Some(closer.clone()) } else { self.code.mentioned.clone() };
+        let after = self.known_after(range.end);
+        let generic = self.dialect.folds() && last.is_some_and(|last| last.is_ascii_alphanumeric());
+        let generic = generic && word.is_some_and(|word| word.chars().any(|c| c.is_ascii_uppercase()));
+        let pair = after.len() >= closer.len() && self.literal(range.end, &closer);
+        if generic || pair && (after_blank || after_wide) {
+            return Some(mentioned);
+        }
+        let label = span.filter(|_| word.is_none()).map_or("", |span| span.framing.after_open.trim_end());
+        let has_label = after.len() >= label.len() && self.literal(range.end, label);
+        let after = if has_label { &after[label.len()..] } else { after };
+        let next = *after.first()?;
+        let line_end = |byte: u8| byte == b'\n' || byte == b'\r';
+        let letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
+        let continues = match word {
+            Some(_) => in_line(next) || b"()[]{}.,;:!?-/".contains(&next),
+            None => b".,;:)".contains(&next) || next == b' ' && after.get(1).is_some_and(letter),
+        };
+        let quoted = quote(next) && (after_blank || word.is_none());
+        let korean = (0xEA..=0xED).contains(&next);
+        let wide = matches!(next, 0xE3..=0xED | 0xEF);
+        let opening_marks = ["“", "‘", "„", "‚", "«", "‹", "「", "『", "（", "【", "《", "〈"];
+        let opens = last.is_some_and(|last| quote(last) || b"([{".contains(&last))
+            || opening_marks.iter().any(|mark| line.ends_with(mark.as_bytes()));
+        let emphasised = last.is_some_and(|last| b"*_".contains(&last));
+        // Without any of these before it, an opener is never a mention.
+        let may_be = after_blank || after_wide || opens || emphasised;
+        let is_prose = after_blank && (continues || korean)
+            || may_be && quoted
+            || after_wide && wide
+            || opens && !line_end(next)
+            || emphasised && last == Some(next)
+            || word.is_some() && self.is_indented(range.start) && !line_end(next);
+        is_prose.then_some(mentioned)
+    }
+
+    /// Returns whether a marker is the closer of an opener that the text has mentioned, perhaps with a suffix: in this line, in
+    /// another that is indented, or anywhere if thinking has ended.
+    fn closes_mentioned(&self, at: usize, marker: &str) -> bool {
+        let spoken_of = self.spoken_of.as_ref().filter(|_| self.has_closed || self.is_indented(at));
+        let Some(closer) = self.code.mentioned.as_ref().or(spoken_of) else { return false };
+        let (closer, marker) = (self.dialect.folded(closer), self.dialect.folded(marker));
+        let front = closer.strip_suffix('>').unwrap_or(&closer);
+        !closer.is_empty() && (marker == closer || marker.starts_with(&format!("{front}:")))
+    }
+
+    /// Returns whether the tag at `at` is the first text of its line after two blanks or more, as in code. Text must precede it
+    /// since the last close.
+    fn is_indented(&self, at: usize) -> bool {
+        let text = &self.text[self.line_from.min(at)..at];
+        let indent = text.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+        let after_space = indent.last().is_some_and(|&last| in_line(last));
+        let deep = indent.len() > 1 || indent != b" ";
+        // Only there lines are followed so far.
+        let lenient = self.dialect.spans.iter().any(|span| span.lenient);
+        let counts = lenient && self.guards("fences") && !self.closed && self.code.block.is_none();
+        counts && after_space && deep && indent.iter().all(|&byte| blank(byte))
     }
 
     /// Returns whether these bytes are a special token that the dialect drops.
@@ -1177,8 +1224,17 @@ impl Reading<'_> {
         Some(self.header_found(0, end, 0, fields))
     }
 
-    /// Finds a key that is in `whole`, a name and an end.
+    /// Finds a key that is in `whole`, a name and an end. A space before them is framing.
     fn whole_header(&self, begin: usize) -> Option<Found> {
+        if self.byte(begin) == Some(b' ')
+            && let Some(found) = self.whole_header_at(begin + 1)
+        {
+            return Some(Found { before: 1, ..found });
+        }
+        self.whole_header_at(begin)
+    }
+
+    fn whole_header_at(&self, begin: usize) -> Option<Found> {
         let header = self.dialect.header.as_ref()?;
         let whole = |key: &String| header.whole.contains(key) && self.literal(begin, key);
         let (name, key) = header.keys.iter().find(|(_, key)| whole(key))?;
@@ -1257,6 +1313,21 @@ fn reference(text: &[u8]) -> Option<(char, usize)> {
     }
     let character = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
     (character != '\0').then_some((character, begin + length + 1))
+}
+
+/// Returns whether the byte is a blank within a line.
+fn in_line(byte: u8) -> bool {
+    blank(byte) && byte != b'\n' && byte != b'\r'
+}
+
+fn quote(byte: u8) -> bool {
+    b"'\"`".contains(&byte)
+}
+
+/// Returns the character at the end of this text.
+fn last_character(text: &[u8]) -> Option<char> {
+    let tail = (1..=3.min(text.len())).map(|length| &text[text.len() - length..]);
+    tail.filter_map(|tail| std::str::from_utf8(tail).ok()).find_map(|tail| tail.chars().next())
 }
 
 /// Returns whether this is the name of a tag without blanks and attributes.

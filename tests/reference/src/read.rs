@@ -147,13 +147,13 @@ impl Reading<'_> {
                 self.line_from = at;
                 self.code.sentence = false;
             } else if let Some(found) = self.marker(at) {
-                if let Does::Prose { name } = found.does {
-                    self.push_text(at..at + 1);
+                if let Does::Prose { closer } = found.does {
+                    self.push_text(at..found.end);
                     if self.channel() == "content" {
-                        self.spoken_of = name.clone().or(self.spoken_of.take());
-                        self.code.mentioned = name;
+                        self.spoken_of = closer.clone().or(self.spoken_of.take());
+                        self.code.mentioned = closer;
                     }
-                    at += 1;
+                    at = found.end;
                 } else {
                     at = self.apply(at, found);
                     self.line_from = at;

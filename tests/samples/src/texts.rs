@@ -125,7 +125,7 @@ impl Texts {
             let literals = dialect.spans.iter().flat_map(|span| span.open.first()).cloned();
             let tags = dialect.spans.iter().flat_map(|span| &span.tag).map(|tag| format!("<{}>", tag.names[0]));
             for marker in literals.chain(tags) {
-                CODE_SPANS.iter().for_each(|text| add(&text.replace('M', &marker)));
+                CODE_SPANS.iter().chain(MENTIONS).for_each(|text| add(&text.replace('M', &marker)));
             }
         }
         ANSWERS.iter().for_each(|text| add(text));
@@ -389,6 +389,9 @@ const CODE_SPANS: &[&str] = &[
     "``",
     "`\n",
 ];
+
+/// Places at which an opener may only be mentioned.
+const MENTIONS: &[&str] = &["x M y", "x M. ", "“M”", "标M示", "x\n  My", "x\n\tM", "\n M", "x M\u{e38}"];
 
 const FENCES: &[&str] = &[
     "```WORD\n",

@@ -1,4 +1,4 @@
-// The agent of agent.py, made with the tool runner of the openai package.
+// The same agent as agent.py, with the tool runner of the openai package.
 const { OpenAI } = require("openai");
 
 const client = new OpenAI({ baseURL: process.argv[2], apiKey: "none", maxRetries: 0 });

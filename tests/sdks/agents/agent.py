@@ -1,4 +1,4 @@
-"""An agent of the openai package: asks the server at argv[1], runs the tools that it calls for, and prints its answer.
+"""An agent that uses the openai package: asks the server at argv[1], runs the tools that the model calls, and prints the answer.
 
 argv[2] is "streamed" or "whole".
 """

@@ -1,7 +1,7 @@
-// The agent of agent.py, made with the AI SDK and its provider for servers that are compatible with OpenAI's.
+// The same agent as agent.py, with the AI SDK and its provider for servers that are compatible with OpenAI's.
 import { createRequire } from "node:module";
 
-// Packages are looked for in NODE_PATH, which import does not read.
+// Packages are searched for in NODE_PATH, because import does not read it.
 const require = createRequire(import.meta.url);
 const { createOpenAICompatible } = require("@ai-sdk/openai-compatible");
 const { generateText, stepCountIs, streamText, tool } = require("ai");

@@ -1,4 +1,4 @@
-"""The agent of agent.py, made with pydantic-ai."""
+"""The same agent as agent.py, with pydantic-ai."""
 
 import asyncio
 import sys
@@ -26,7 +26,7 @@ async def read(_context, events):
 
 
 async def main():
-    # With a handler of events, the model's answers are streamed.
+    # If there is a handler for events, the model's answers are streamed.
     handler = read if sys.argv[2] == "streamed" else None
     print((await agent.run("How is Paris, and when?", event_stream_handler=handler)).output)
 

@@ -1,4 +1,4 @@
-// The agent of agent.py, made with openai-go.
+// The same agent as agent.py, with openai-go.
 package main
 
 import (
@@ -44,7 +44,7 @@ func tool(name string, keys map[string]any) openai.ChatCompletionToolUnionParam 
 	})
 }
 
-// ask returns the next message, which comes whole or in pieces.
+// ask returns the next message, which is requested whole or as a stream.
 func ask(client openai.Client, params openai.ChatCompletionNewParams) openai.ChatCompletionMessage {
 	if os.Args[2] == "whole" {
 		whole, err := client.Chat.Completions.New(context.Background(), params)

@@ -1,4 +1,4 @@
-"""An agent of the openai package that sends the model's messages back as they came: asks the gateway at argv[1]."""
+"""An agent that uses the openai package and sends the model's messages back unchanged. It asks the gateway at argv[1]."""
 
 import json
 import sys

@@ -1,7 +1,7 @@
-// The agent of three.py, made with the AI SDK, which keeps the history itself.
+// The same agent as three.py, with the AI SDK, which keeps the history itself.
 import { createRequire } from "node:module";
 
-// Packages are looked for in NODE_PATH, which import does not read.
+// Packages are searched for in NODE_PATH, because import does not read it.
 const require = createRequire(import.meta.url);
 const { createOpenAICompatible } = require("@ai-sdk/openai-compatible");
 const { generateText, stepCountIs, tool } = require("ai");

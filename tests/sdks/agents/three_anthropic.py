@@ -1,4 +1,4 @@
-"""An agent of the anthropic package that sends the model's messages back as they came: asks the gateway at argv[1]."""
+"""An agent that uses the anthropic package and sends the model's messages back unchanged. It asks the gateway at argv[1]."""
 
 import sys
 

@@ -1,4 +1,5 @@
-// A chat with the server at argv[2] through the openai package, whole and streamed: prints each piece as a line of JSON.
+// Sends a chat request to the server at argv[2] with the openai package, whole and streamed, and prints each piece as a line of
+// JSON.
 const { OpenAI } = require("openai");
 
 const client = new OpenAI({ baseURL: process.argv[2], apiKey: "none", maxRetries: 0 });

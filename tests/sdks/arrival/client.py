@@ -1,4 +1,5 @@
-"""A chat with the server at argv[1] through the openai package, whole and streamed: prints each piece as a line of JSON."""
+"""Sends a chat request to the server at argv[1] with the openai package, whole and streamed, and prints each piece as a line of
+JSON."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-// A chat with the server at argv[1] through openai-go, whole and streamed: prints each piece as a line of JSON.
+// Sends a chat request to the server at argv[1] with openai-go, whole and streamed, and prints each piece as a line of JSON.
 package main
 
 import (

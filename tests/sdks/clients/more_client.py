@@ -1,4 +1,4 @@
-"""Streamed chats of the package that argv[1] names: litellm, langchain, pydantic_ai or llm (seen.py)."""
+"""Streamed chats with the package that argv[1] names: litellm, langchain, pydantic_ai or llm (seen.py)."""
 
 import os
 import sys

@@ -14,7 +14,7 @@ def ask(url, format, stream, tools):
 def chat(client, stream, tools):
     request = dict(model="m", messages=MESSAGES)
     if tools:
-        # The helper for streams wants strict ones.
+        # The package's helper for streams needs strict tools.
         request["tools"] = [{"type": "function", "function": {**tool, "strict": True}} for tool in tools]
     if not stream:
         return None, message(client.chat.completions.create(**request))
@@ -81,7 +81,7 @@ def responses(client, stream, tools):
                     seen.reason = event.response.status
                 case "response.incomplete":
                     seen.reason = event.response.status
-                    return seen, items(event.response)  # the helper knows a final response of completed ones alone
+                    return seen, items(event.response)  # the helper has a final response only for completed streams
         return seen, items(events.get_final_response())
 
 

@@ -1,7 +1,7 @@
-// Code that the clients in Node share: the results of a client, and the loop that asks (seen.py).
+// Code for the clients in Node: a client's result, and the loop that reads requests (seen.py).
 const { createInterface } = require("node:readline");
 
-// Answers alone go to the output.
+// Only answers may be written to standard output.
 console.log = console.info = console.error;
 
 class Seen {

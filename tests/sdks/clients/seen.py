@@ -1,8 +1,8 @@
-"""What the clients in Python share: what a client has seen, and the loop that asks.
+"""Code for the clients in Python: a client's result, and the loop that reads requests.
 
 A request is a line of JSON: url, format (chat, completions, messages, responses, ollama, generate), stream, and tools, each with
-its name and JSON Schema. The answer is one: what came piece by piece (null without stream), and the object that the package makes
-of it; or an error.
+its name and JSON Schema. The answer is also a line of JSON: the result of the pieces (null without stream) and the object that the
+package makes from them, or an error.
 """
 
 import json
@@ -11,7 +11,7 @@ import traceback
 
 
 class Seen:
-    """Text and calls in the order in which they came."""
+    """Text and calls in the order of arrival."""
 
     def __init__(self):
         self.order, self.thinking, self.content, self.calls, self.reason = [], "", "", [], None
@@ -50,8 +50,8 @@ class Seen:
 
 
 def serve(ask):
-    """Answers requests with ask(url, format, stream, tools), which returns what streamed and what is final."""
-    answers, sys.stdout = sys.stdout, sys.stderr  # for packages that print
+    """Answers requests with ask(url, format, stream, tools), which returns the streamed result and the final object."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # because some packages print to it
     for line in sys.stdin:
         try:
             streamed, final = ask(**json.loads(line))

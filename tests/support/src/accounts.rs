@@ -1,5 +1,5 @@
-//! Servers that contradict themselves. Everything that they send is well formed, but a repeated text may differ, or belong to
-//! an item with another id, at another place, or that never began. Random numbers or a fuzzer's bytes choose their actions.
+//! Simulates servers that contradict themselves. All their events are well formed, but a repeated text may differ, or belong to an
+//! item with another id, at another place, or that never began. Random numbers or a fuzzer's bytes choose their actions.
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ impl Shape {
     }
 }
 
-/// The character in a piece that is replaced by a word.
+/// The placeholder for a word in a piece.
 pub const WORD: char = '§';
 
 /// The first word. Each word is one character of three bytes that occurs in no other text, so that words can be found, and a
@@ -42,7 +42,7 @@ pub fn words(value: &Value) -> Vec<char> {
 
 /// A server that writes one answer.
 pub struct Server<'a> {
-    /// Returns a number below this one.
+    /// Returns a number less than `bound`.
     below: &'a mut dyn FnMut(usize) -> usize,
     /// The parts of texts, in addition to words.
     pieces: &'a [String],
@@ -156,7 +156,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Cuts a text between characters. A call stays whole, because one that lacks a piece may be another call.
+    /// Cuts a text between characters. A call stays whole, because a call without one of its pieces may be a different call.
     fn deltas(&mut self, text: &[String]) -> Vec<String> {
         let most = 1 + self.below(12);
         let mut deltas = Vec::new();
@@ -185,8 +185,8 @@ impl<'a> Server<'a> {
         self.out += &format!("{name}data: {data}{end}{end}");
     }
 
-    /// Sends lists of events, each in its order: one list after the other, or mixed. Some events are left out, or have another
-    /// place.
+    /// Sends lists of events, one list after the other or mixed. The events of each list stay in order, but some are left out or
+    /// moved.
     fn send_all(&mut self, mut lists: Vec<Vec<Value>>, places: &[&str]) {
         let is_mixed = self.one_in(3);
         for list in &mut lists {
@@ -252,7 +252,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Returns a choice with a text, and sometimes with fields of a server that splits or calls itself.
+    /// Returns a choice with a text, and sometimes with the fields of a server that splits the thinking or makes calls itself.
     fn choice(&mut self, shape: Shape, part: &str, said: &str) -> Value {
         if shape == Shape::Completions {
             return json!({"text": said});
@@ -392,7 +392,7 @@ impl<'a> Server<'a> {
         let is_mixed = self.one_in(4);
         parts.iter_mut().for_each(|part| part.reverse());
         while let Some(at) = (0..parts.len()).find(|&at| !parts[at].is_empty()) {
-            // A fuzzer's input that is used up picks the first part forever.
+            // When a fuzzer's input is used up, it would always select the first part.
             let other = if is_mixed { self.below(parts.len()) } else { at };
             let from = if parts[other].is_empty() { at } else { other };
             list.extend(parts[from].pop());

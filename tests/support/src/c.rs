@@ -1,4 +1,4 @@
-//! The library's C interface, by declarations that are generated like the headers, so that a test gets the same results as C.
+//! The library's C interface. Its declarations are generated like the headers, so that a test gets the same results as a C program.
 
 // The library is linked for its exported C functions.
 use aside as _;
@@ -14,14 +14,14 @@ impl Bytes {
     }
 
     /// # Safety
-    /// The library has filled it, and its memory is still valid.
+    /// The library has filled the struct, and the memory is still valid.
     pub unsafe fn get<'a>(self) -> &'a [u8] {
         unsafe { std::slice::from_raw_parts(self.at, self.len) }
     }
 }
 
 impl Event {
-    /// Returns whether the event's bytes are not in the stream at its place: for attributes, and for a name in a header.
+    /// Returns whether the event's bytes are not in the stream at its offset, as for attributes and for a name in a header.
     pub fn is_apart(&self) -> bool {
         self.kind == KIND_ATTRIBUTE || self.kind == KIND_CALL_NAME && self.len == 0
     }

@@ -1,4 +1,4 @@
-//! The view of clients on an event stream, and their expected view of the rewritten stream.
+//! Reads an event stream as clients do, and computes what they must get from the rewritten stream.
 
 use crate::Pair;
 use reference::What;
@@ -36,7 +36,7 @@ pub fn comments(stream: &str) -> Vec<&str> {
     stream.trim_start_matches('\u{FEFF}').split(['\r', '\n']).filter(|line| line.starts_with(':')).collect()
 }
 
-/// Stretches of text, and whether each is reasoning.
+/// The pieces of text, and for each whether it is reasoning.
 pub type Runs = Vec<(bool, String)>;
 
 pub fn push(runs: &mut Runs, reasoning: bool, text: &str) {
@@ -62,7 +62,7 @@ pub fn split(pair: &Pair, text: &str, start: Option<&str>, is_body: bool) -> Run
     runs
 }
 
-/// A client's result for each choice at the end of the stream.
+/// Returns what a client has received of each choice at the end of the stream.
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
     pub runs: Runs,
@@ -92,7 +92,8 @@ pub fn client(events: &[Seen], field: &str) -> BTreeMap<u64, Said> {
     said
 }
 
-/// Compares the results of clients of input and output: text as the reference splits it, everything else the same and in order.
+/// Compares what clients get from the input and from the output: the text must be as the reference splits it, and everything else
+/// must be the same and in order.
 pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output: &str) {
     assert_eq!(comments(input), comments(output));
     let (sent, got) = (events(input), events(output));
@@ -132,7 +133,7 @@ pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output:
     }
 }
 
-/// Returns the expected extra chunk for an event: it has text, and nothing that could count twice.
+/// Returns the chunk that may be added for an event: it has text, and no data that could be counted twice.
 fn more(event: &Seen, field: &str) -> Value {
     let more: Value = serde_json::from_str(&event.data).unwrap_or_else(|_| panic!("{event:?}"));
     let choice = &more["choices"][0];

@@ -1,5 +1,4 @@
-//! Helpers that the test files share: feeding a text, cut in some way, to a scanner, and comparing the result with the
-//! reference.
+//! Helpers for the test files: feed a text to a scanner in chunks, and compare the result with the reference.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -113,13 +112,13 @@ pub fn scanner_with_stray(dialect: &Dialect, start: &str, stray_close: StrayClos
     Scanner::with_options(dialect, &options).unwrap()
 }
 
-/// Returns all events of one stream that the model has ended, neighbouring text joined.
+/// Returns all events of a stream that the model has ended, with neighbouring text joined.
 pub fn run_ended(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
     scanner.end_reason(EndReason::Ended);
     run(scanner, chunks)
 }
 
-/// Returns all events of one stream, neighbouring text joined.
+/// Returns all events of a stream, with neighbouring text joined.
 pub fn run(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
     let mut events = Vec::new();
     for chunk in chunks {
@@ -189,13 +188,13 @@ pub fn special(tokens: &[Token]) -> BTreeSet<usize> {
     begins(tokens).filter(|(_, token)| token.is_special()).map(|(at, _)| at).collect()
 }
 
-/// Shows a text with a sign before each special token.
+/// Returns a text with a `§` before each special token.
 pub fn with_special(text: &[u8], special: &BTreeSet<usize>) -> String {
     let sign = |at: usize| if special.contains(&at) { "§" } else { "" };
     text.iter().enumerate().map(|(at, byte)| format!("{}{}", sign(at), byte.escape_ascii())).collect()
 }
 
-/// Returns all events of one stream that is fed with these tokens, neighbouring text joined.
+/// Returns all events of a stream that is fed with these tokens, with neighbouring text joined.
 pub fn feed_tokens(
     scanner: &mut Scanner,
     text: &[u8],
@@ -236,7 +235,7 @@ pub fn feed_some_tokens(
         }
         let mut consumed = pulled.consumed();
         drop(pulled);
-        // Due events may be reported by a call without bytes, which must not end the token.
+        // Pending events may be reported by an empty feed, which must not end the token.
         if random.one_in(4) {
             scanner.feed(b"", |event| push(events, event)).unwrap();
         }
@@ -281,7 +280,7 @@ pub fn run_stopping(scanner: &mut Scanner, chunks: &[&[u8]]) -> Vec<Event> {
             Err(error) => panic!("finish: {error:?}"),
         }
         drop(pulled);
-        // An unfinished finish must be completed before anything else is fed.
+        // A paused finish must be completed before anything else is fed.
         let pending = scanner.feed(b"x", |_| panic!("an event of a refused feed"));
         match pending {
             Err(Error::FinishPending) => {}
@@ -305,7 +304,7 @@ pub fn bytes(text: &[u8]) -> Vec<&[u8]> {
     text.chunks(1).collect()
 }
 
-/// Cuts a text into pieces of 1 to `most` bytes, an empty one now and then.
+/// Cuts a text into pieces of 1 to `most` bytes, and sometimes an empty piece.
 pub fn random_cuts<'a>(random: &mut Random, text: &'a [u8], most: usize) -> Vec<&'a [u8]> {
     let mut chunks = Vec::new();
     let mut from = 0;
@@ -365,7 +364,7 @@ pub fn files(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     files
 }
 
-/// Tries random texts and the examples of every dialect, from each of its starts.
+/// Runs `each` with random texts and the examples of every dialect, from each of its starts.
 pub fn samples(test: &str, rounds: usize, each: impl Fn(&Pair, &str, &[u8], &mut Random)) {
     let mut random = Random::announced(test);
     for pair in Pair::all() {
@@ -412,7 +411,7 @@ impl Pair {
         Pair::new(reference::find(name).unwrap())
     }
 
-    /// Compares the result of one way to cut a text with the reference's result for the whole text.
+    /// Compares the result for these chunks with the reference's result for the whole text.
     pub fn check(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) {
         let got = run(&mut scanner(&self.library, start, None), chunks);
         self.same(start, chunks, wanted, &got);
@@ -429,7 +428,7 @@ impl Pair {
         }
     }
 
-    /// Compares a text cut in ways like these, for a host that wants calls.
+    /// Compares the result for these chunks with the reference's, for a host that wants calls.
     pub fn check_calls(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) {
         if let Some(difference) = self.difference_of_calls(start, chunks, wanted) {
             let (name, start) = (&self.reference.name, start.unwrap_or("its own start"));

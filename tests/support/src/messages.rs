@@ -1,4 +1,4 @@
-//! Anthropic Messages: a server that writes a stream event by event, and a client that reads a stream.
+//! For Anthropic Messages: a server that writes a stream event by event, and a client that reads a stream.
 
 use serde_json::{Value, json};
 

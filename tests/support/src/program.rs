@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::{env, fs};
 
@@ -57,6 +57,22 @@ pub fn out(output: &Output) -> String {
 
 pub fn err(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// Returns an empty folder of this test run.
+pub fn empty(name: &str) -> PathBuf {
+    let folder = scratch(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Returns a program as a user starts it whose home is this folder.
+pub fn at_home(program: &str, home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(home).env("HOME", home).env("XDG_STATE_HOME", home.join("state"));
+    command.env_remove("CLAUDE_CONFIG_DIR");
+    command
 }
 
 /// Returns the path of a file of this test run.

@@ -1,4 +1,4 @@
-//! Feeds a stream, cut in some way, to a rewriter, for the formats other than chat.
+//! Feeds a stream in chunks to a rewriter, for all formats except chat.
 
 use std::path::Path;
 
@@ -74,7 +74,7 @@ pub fn pieces(random: &mut Random, text: &str, most: usize) -> Vec<String> {
     pieces
 }
 
-/// Returns texts of markers and near misses.
+/// Returns texts with markers and with text that resembles markers.
 pub fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
     let texts = Texts::new(&pair.reference);
     let text = |random: &mut Random| {
@@ -84,8 +84,8 @@ pub fn texts(random: &mut Random, pair: &Pair, count: usize) -> Vec<String> {
     (0..count).map(|_| text(random)).collect()
 }
 
-/// Returns the examples of a page in `docs/`: input and expected output, which are code blocks whose kind is that of a
-/// stream or body.
+/// Returns the examples of a page in `docs/`: each has two code blocks, the input and the expected output, whose language is that
+/// of a stream or a body.
 pub fn examples(page: &str) -> Vec<[String; 2]> {
     let page = std::fs::read_to_string(Path::new(ROOT).join("docs").join(page)).unwrap();
     let mut blocks = Vec::new();

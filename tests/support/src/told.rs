@@ -19,13 +19,13 @@ pub struct Told {
     pub content: String,
     /// The names and arguments of the calls.
     pub calls: Vec<[String; 2]>,
-    /// Whether a call ended as it should, so that the finish reason is that of a call.
+    /// Whether a call was complete, so that the finish reason is that of a call.
     pub has_ended: bool,
     /// The length of the beginning of the thinking that was content first, and stays content in a stream.
     pub moved: usize,
     /// Whether all of the thinking was the answer.
     was_answer: bool,
-    /// The thinking and the content if each stretch is a block. A block is never only blanks.
+    /// The thinking and the content if each piece is a block. A block never has only blanks.
     blocks: [String; 2],
 }
 
@@ -38,7 +38,7 @@ impl Told {
         self
     }
 
-    /// Returns the result for a client for which each stretch is a block.
+    /// Returns the result for a client for which each piece is a block.
     pub fn of_blocks(mut self) -> Told {
         [self.thinking, self.content] = self.blocks.clone();
         self
@@ -216,6 +216,15 @@ fn rehearsed(pair: &Pair, options: &ScannerOptions, text: &[u8]) -> Vec<bool> {
         Other,
     }
     let spans = &pair.reference.spans;
+    let of_calls = || spans.iter().filter(|span| !span.calls.is_empty());
+    let tags = of_calls().filter_map(|span| span.tag.as_ref()).flat_map(|tag| &tag.names);
+    let closers = of_calls().flat_map(|span| &span.close).cloned().chain(tags.map(|name| format!("</{name}>")));
+    let stems: Vec<String> = closers.map(|close| close.trim_end_matches('>').to_lowercase()).collect();
+    // A closer may have a suffix, or be cut short.
+    let is_closer = |bytes: &[u8]| {
+        let marker = String::from_utf8_lossy(bytes).to_lowercase();
+        stems.iter().any(|stem| marker.starts_with(stem.as_str()) || stem.starts_with(&marker))
+    };
     let mut events = Vec::new();
     let mut on_event = |event: aside::Event<'_>| {
         let is_blank = event.bytes.trim_ascii().is_empty();
@@ -225,6 +234,8 @@ fn rehearsed(pair: &Pair, options: &ScannerOptions, text: &[u8]) -> Vec<bool> {
             {
                 Event::Opener
             }
+            // The thinking ends inside the call.
+            (Kind::Close(_), Channel::Tool) if !is_blank && !is_closer(event.bytes) => Event::Other,
             (_, Channel::Tool) => Event::Tool,
             (Kind::Close(Cause::Implied), Channel::Thinking) => Event::Implied,
             (Kind::Text | Kind::Framing, _) if is_blank => Event::Blank,
@@ -262,7 +273,7 @@ fn rehearsed(pair: &Pair, options: &ScannerOptions, text: &[u8]) -> Vec<bool> {
     rehearsed
 }
 
-/// A stretch of an answer.
+/// A piece of an answer.
 enum Stretch {
     Content(Vec<u8>),
     Thinking(Vec<u8>),
@@ -319,7 +330,7 @@ fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -
     }
     let (mut left, mut last) = (Left::default(), Last::Nothing);
     let (mut waiting, mut waiting_thinking) = (Vec::new(), Vec::new());
-    // The first blanks around calls between contents.
+    // The first blanks around calls between two contents.
     let mut between: Vec<u8> = Vec::new();
     for stretch in stretches {
         match stretch {

@@ -1,4 +1,4 @@
-//! Streams of tool calls through aside's call writer and through the crate `tool-parser`, with the same tools.
+//! Streams of tool calls through aside's answers and through the crate `tool-parser`, with the same tools.
 //!
 //!     calls counts      feeds them under callgrind, which counts inside `counted`; a line with its name for each
 //!     calls wrong       how many streams come out with other calls than those that went in, if chunks cut markers too
@@ -8,17 +8,17 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use aside::call_writer::{CallWriter, Options, Tools};
-use aside::{Dialect, Scanner, ScannerOptions};
+use aside::answer::{Answer, Options, Part, Tools};
+use aside::{Dialect, EndReason};
 use openai_protocol::common::Tool;
 use tool_parser::{Glm4MoeParser, KimiK2Parser, QwenParser, ToolParser};
 
-/// How many bytes each chunk has, as most tokens.
+/// The size of a chunk in bytes, which is that of most tokens.
 const CHUNK: usize = 4;
 const TOOLS: &str = r#"[{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object",
     "properties": {"city": {"type": "string"}}, "required": ["city"]}}}]"#;
 
-/// A family: its dialect, its parser, and a call of it around the text of its argument.
+/// A family: its dialect, its parser, and the text of a call before and after the argument.
 struct Family {
     name: &'static str,
     dialect: &'static str,
@@ -69,33 +69,26 @@ impl Family {
     }
 }
 
-/// Names and arguments of calls, in their order.
+/// The names and the arguments of calls in order.
 type Calls = Vec<(String, String)>;
 /// Feeds a stream of chunks to a new parser. Returns its calls.
 type Way<'a> = Box<dyn FnMut(&[&str]) -> Calls + 'a>;
 
 fn ways(family: &Family) -> [(&'static str, Way<'_>); 2] {
     let dialect = Dialect::find(family.dialect).expect("a name of the catalogue");
-    let tools = Arc::new(Tools::read(TOOLS).expect("tools"));
+    let tools = Tools::read(TOOLS).expect("tools");
     let aside = move |chunks: &[&str]| {
         let mut calls = Calls::new();
-        let mut writer = CallWriter::new(&dialect, Options::new().tools(Arc::clone(&tools)));
-        let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).expect("memory");
-        let mut see = |event: aside::Event<'_>| {
-            let written = writer.event(&event, |delta| {
-                if let Some(name) = delta.name {
-                    calls.push((name.to_owned(), String::new()));
-                }
-                if let Some((_, arguments)) = calls.last_mut() {
-                    arguments.push_str(delta.arguments);
-                }
-            });
-            written.expect("memory");
+        let mut answer = Answer::new(&dialect, &Options::new().tools(Arc::clone(&tools))).expect("memory");
+        let mut take = |part: Part<'_>| match part {
+            Part::Call { name, .. } => calls.push((name.to_owned(), String::new())),
+            Part::Arguments { index, json } => calls[index as usize].1.push_str(json),
+            _ => {}
         };
         for chunk in chunks {
-            scanner.feed(chunk, &mut see).expect("memory");
+            answer.feed(chunk, &mut take).expect("memory");
         }
-        scanner.finish(&mut see).expect("memory");
+        answer.finish(EndReason::Unknown, &mut take).expect("memory");
         calls
     };
     let tools: Vec<Tool> = serde_json::from_str(TOOLS).expect("tools");
@@ -113,7 +106,7 @@ fn ways(family: &Family) -> [(&'static str, Way<'_>); 2] {
             }
         };
         for chunk in chunks {
-            // A chunk that it refuses has no calls.
+            // A chunk that the parser refuses has no calls.
             if let Ok(result) = pollster::block_on(parser.parse_incremental(chunk, &tools)) {
                 take(result.calls);
             }
@@ -125,7 +118,7 @@ fn ways(family: &Family) -> [(&'static str, Way<'_>); 2] {
 }
 
 fn chunks(text: &str, size: usize) -> Vec<&str> {
-    // The texts are ASCII.
+    // All texts are ASCII, so every byte is a character.
     text.as_bytes().chunks(size).map(|chunk| std::str::from_utf8(chunk).expect("ASCII")).collect()
 }
 
@@ -143,7 +136,7 @@ fn counts() {
             for (what, cities) in [("8 short calls", &short), ("1 KiB", &long(1)), ("8 KiB", &long(8))] {
                 let text = family.text(cities);
                 let chunks = chunks(&text, CHUNK);
-                // Objects that are made once are not in the count.
+                // Objects that are made only once are not counted.
                 way(&chunks);
                 counted(&mut way, &chunks);
                 println!("callpeers\t{name}\t{}\t{what}\t{}", family.name, chunks.len());

@@ -1,4 +1,4 @@
-//! The frames of W9 through the rewriter, and through a parser and a writer of JSON: the least work of a gateway in Rust that
+//! Feeds the frames of W9 to the rewriter, and to a JSON parser and writer, which is the minimal work of a Rust gateway that
 //! changes a frame.
 //!
 //!     frames counts      feeds them under callgrind, which counts inside `counted`; a line with its name for each
@@ -12,7 +12,7 @@ use std::time::Instant;
 use aside::Dialect;
 use aside::sse::{Body, Formats, Options, Rewriter};
 
-#[allow(dead_code)] // Other benches read its other streams.
+#[allow(dead_code)] // Other benches use the other streams of this module.
 #[path = "../../../frames.rs"]
 mod frames;
 #[path = "../../../workloads.rs"]
@@ -22,7 +22,7 @@ mod workloads;
 use frames::SERVERS;
 
 const BYTES: usize = 32 * 1024;
-/// These make what the others use.
+/// These frames make the objects that the others use.
 const FIRST: usize = 8;
 
 /// Handles a frame that arrives in these parts.

@@ -2,7 +2,7 @@
 
 package empty
 
-// The same promises to cgo as those for the feed of package aside, so that the comparison is fair.
+// Makes the same promises to cgo as package aside makes for its feed, so that the comparison is fair.
 
 // #cgo noescape empty_feed
 // #cgo nocallback empty_feed

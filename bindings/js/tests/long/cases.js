@@ -1,4 +1,5 @@
-// The cases of every runtime: the vectors at three cuts, and an answer through a stream. It uses nothing but the web platform.
+// The cases that every runtime runs: the vectors at three cuts, and an answer through a stream. This file uses only the web
+// platform.
 
 import { Scanner } from "libaside";
 import { splitStream } from "libaside/stream";

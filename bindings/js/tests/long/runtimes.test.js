@@ -39,7 +39,7 @@ for (const [name, command] of [["Bun", ["bun", "run"]], ["Deno", ["deno", "run",
     check(JSON.parse(said));
   });
 
-// A port that is free now.
+// A port that is free at the moment.
 async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

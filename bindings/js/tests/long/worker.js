@@ -1,4 +1,4 @@
-// For workerd: the vectors come as the body of a request.
+// For workerd: reads the vectors from the body of a request.
 
 import { run } from "./cases.js";
 

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 
 /// Finds a dialect by the argument: 0, its name; 1, the name of a model; 2, a chat template; 3, the text of a file; 4, a response
-/// template. Writes its name, its start, how much it may hold back, and the start that a template has.
+/// template. Writes the dialect's name, its start, the most bytes that it may hold back, and the template's start.
 pub fn find(host: &mut Host, how: u32) -> Result<i32, Failure> {
     let text = host.arguments().text();
     let (dialect, start) = match how {
@@ -54,7 +54,7 @@ pub fn starts(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Writes the family of a rule, or the words of one of its openers if it is not below 0; nothing if there is none.
+/// Writes the family of a rule, or, if the number of an opener is not below 0, the words of that opener; nothing if there is none.
 pub fn label(host: &mut Host, dialect: u32, rule: u32, tag: i32) -> Result<i32, Failure> {
     let dialect = host.objects.dialects.get(dialect)?;
     let label = u32::try_from(tag).map_or(dialect.family(rule), |tag| dialect.opener(rule, tag));

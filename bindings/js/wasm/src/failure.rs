@@ -1,4 +1,4 @@
-//! Failures, with all that a program may want to act on. JavaScript makes an error of it (`../src/errors.js`).
+//! Failures, with the data that a program may need to react to them. JavaScript makes errors of them (`../src/errors.js`).
 
 use crate::output::Output;
 
@@ -20,22 +20,25 @@ pub enum Class {
     Length = 7,
 }
 
-pub struct Failure {
+/// It is one pointer, because the code of all functions passes it on.
+pub struct Failure(Box<Details>);
+
+struct Details {
     class: Class,
     message: String,
     /// The nearest names, or the candidates.
     names: Vec<String>,
-    /// Of a file; 0 if it is about no line.
+    /// The line of the file; 0 if the failure has none.
     line: usize,
     /// The key of a file, or the part of a text to join.
     place: String,
-    /// Where in that part.
+    /// The offset in that part.
     offset: Option<usize>,
 }
 
 impl Failure {
     fn new(class: Class, message: String) -> Failure {
-        Failure { class, message, names: Vec::new(), line: 0, place: String::new(), offset: None }
+        Failure(Box::new(Details { class, message, names: Vec::new(), line: 0, place: String::new(), offset: None }))
     }
 
     pub fn memory() -> Failure {
@@ -48,18 +51,21 @@ impl Failure {
 
     /// Returns the failure for an error of a dialect file or a filter file.
     pub fn file(error: &aside::FileError) -> Failure {
-        let failure = Failure::new(Class::File, error.to_string());
-        Failure { line: error.line().unwrap_or(0), place: error.key().to_owned(), ..failure }
+        let mut failure = Failure::new(Class::File, error.to_string());
+        failure.0.line = error.line().unwrap_or(0);
+        error.key().clone_into(&mut failure.0.place);
+        failure
     }
 
     pub fn write(&self, output: &mut Output) {
-        output.number(self.class as u32);
-        output.text(&self.message);
-        output.list(&self.names);
-        output.size(self.line);
-        output.text(&self.place);
-        output.flag(self.offset.is_some());
-        output.size(self.offset.unwrap_or(0));
+        let Details { class, message, names, line, place, offset } = &*self.0;
+        output.number(*class as u32);
+        output.text(message);
+        output.list(names);
+        output.size(*line);
+        output.text(place);
+        output.flag(offset.is_some());
+        output.size(offset.unwrap_or(0));
     }
 }
 
@@ -69,7 +75,13 @@ mod of_streams {
 
     impl Failure {
         pub fn unknown(message: String, nearest: Vec<String>) -> Failure {
-            Failure { names: nearest, ..Failure::new(Class::Unknown, message) }
+            Failure::with_names(Class::Unknown, message, nearest)
+        }
+
+        fn with_names(class: Class, message: String, names: Vec<String>) -> Failure {
+            let mut failure = Failure::new(class, message);
+            failure.0.names = names;
+            failure
         }
     }
 
@@ -105,7 +117,7 @@ mod of_streams {
             }
             let names: Vec<_> = error.candidates().iter().map(ToString::to_string).collect();
             let class = if names.is_empty() { Class::Unknown } else { Class::Ambiguous };
-            Failure { names, ..Failure::new(class, error.to_string()) }
+            Failure::with_names(class, error.to_string(), names)
         }
     }
 
@@ -117,7 +129,10 @@ mod of_streams {
                 aside::JoinError::Call { .. } => ("call", None),
                 _ => ("", None),
             };
-            Failure { place: place.to_owned(), offset, ..Failure::new(Class::Join, error.to_string()) }
+            let mut failure = Failure::new(Class::Join, error.to_string());
+            place.clone_into(&mut failure.0.place);
+            failure.0.offset = offset;
+            failure
         }
     }
 }

@@ -1,18 +1,18 @@
-//! The functions of the module, and the only place of this crate where Rust asks for `unsafe`: for their names, which must be
-//! unique in the module. Objects and options are numbers; texts come through the window (`push`, `extend`, or the number of
-//! bytes in it) and come back in the output. A result below 0 is a failure.
+//! The functions of the module, and the only code in this crate that needs `unsafe`: for their names, which must be unique in the
+//! module. Objects and options are numbers; texts are passed in through the window (`push`, `extend`, or the number of bytes in it)
+//! and out through the output. A result below 0 is a failure.
 
 #![allow(unsafe_code)]
 
 use crate::host::{WINDOW, run, with};
 #[cfg(feature = "streams")]
-use crate::{calls, dialects, gate, history, rewriters, scanners, whole};
+use crate::{answers, dialects, gate, history, rewriters, scanners, whole};
 
 /// Exports functions under their own names.
 macro_rules! export {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty $body:block)+) => {$(
         $(#[$doc])*
-        // SAFETY: the name is defined once, and nothing that is linked into the module has another function of it.
+        // SAFETY: the name is defined once, and no code that is linked into the module defines a second function of that name.
         #[unsafe(no_mangle)]
         extern "C" fn $name($($argument: $type),*) -> $result $body
     )+};
@@ -22,10 +22,10 @@ export! {
     /// Returns the address of the window.
     fn window() -> u32 { with(|host| host.window.as_ptr() as u32) }
 
-    /// Returns its length in bytes.
+    /// Returns the length of the window in bytes.
     fn window_size() -> u32 { WINDOW as u32 }
 
-    /// Returns the address of the words that say where the output is.
+    /// Returns the address of the words that hold the place of the output.
     fn results() -> u32 { with(|host| host.results.as_ptr() as u32) }
 
     /// Makes the bytes in the window an argument of the next function. Returns 0, or 1 if there is no memory.
@@ -78,13 +78,19 @@ export! {
     fn scanner_reset(scanner: u32) -> i32 { run(|host| scanners::reset(host, scanner)) }
 
     /// Arguments: names and values of options.
-    fn calls_new(dialect: u32) -> i32 { run(|host| calls::new(host, dialect)) }
-    fn calls_free(writer: u32) -> u32 { with(|host| u32::from(host.objects.writers.remove(writer).is_some())) }
-    /// Arguments: the bytes of the event.
-    fn calls_feed(writer: u32, kind: u32, cause: u32, rule: u32, tag: u32, call: u32) -> i32 {
-        run(|host| calls::feed(host, writer, &calls::Numbers { kind, cause, rule, tag, call }))
-    }
-    fn calls_reset(writer: u32) -> i32 { run(|host| calls::reset(host, writer)) }
+    fn answer_new(dialect: u32) -> i32 { run(|host| answers::new(host, dialect)) }
+    fn answer_free(answer: u32) -> u32 { with(|host| u32::from(host.objects.answers.remove(answer).is_some())) }
+    /// The step is 0 to feed the text in the window, 1 to flush, 2 to force the close.
+    fn answer_feed(answer: u32, step: u32, len: u32) -> i32 { run(|host| answers::feed(host, answer, step, len)) }
+    /// Arguments: a text, the lengths of its tokens, and which are special.
+    fn answer_tokens(answer: u32) -> i32 { run(|host| answers::tokens(host, answer)) }
+    /// Argument: the reason.
+    fn answer_finish(answer: u32) -> i32 { run(|host| answers::finish(host, answer)) }
+    fn answer_prompt(answer: u32) -> i32 { run(|host| answers::start_from_prompt(host, answer)) }
+    fn answer_use_tools(answer: u32) -> i32 { run(|host| answers::use_tools(host, answer)) }
+    fn answer_reset(answer: u32) -> i32 { run(|host| answers::reset(host, answer)) }
+    fn answer_held(answer: u32) -> i32 { run(|host| answers::held(host, answer)) }
+    fn answer_counts(answer: u32) -> i32 { run(|host| answers::counts(host, answer)) }
 
     /// Arguments: names and values of options.
     fn rewriter_new(dialect: u32) -> i32 { run(|host| rewriters::new(host, dialect)) }
@@ -108,7 +114,7 @@ export! {
     fn gate_hint() -> i32 { run(gate::request_hint) }
     fn gate_model() -> i32 { run(gate::request_model) }
     /// Arguments: path, body.
-    fn gate_thinking() -> i32 { run(gate::request_thinking) }
+    fn gate_request() -> i32 { run(gate::read_request) }
 
     /// Arguments: the body, the format, names and values of options. The dialect is -1 if there is none.
     fn history_rewrite(dialect: i32) -> i32 { run(|host| history::rewrite(host, dialect)) }

@@ -1,4 +1,4 @@
-//! The HTTP facts of a request and its answer: whether a rewriter has something to do.
+//! Decides from the HTTP facts of a request and its answer whether a rewriter is needed.
 
 use aside::sse::{self, Exchange, RequestModel};
 
@@ -9,7 +9,7 @@ use crate::words;
 /// The longest name of a model that is read.
 const LONGEST_MODEL: usize = 1024;
 
-/// Writes the kind of an answer's body for a rewriter, or nothing if it must pass unread.
+/// Writes the kind of an answer's body for a rewriter, or nothing if the body must stay unread.
 pub fn wants(host: &mut Host, status: u32) -> Result<i32, Failure> {
     let mut arguments = host.arguments();
     let [path, content_type, content_encoding, formats] = std::array::from_fn(|_| arguments.text());
@@ -32,7 +32,7 @@ pub fn request_hint(host: &mut Host) -> Result<i32, Failure> {
     Ok(i32::from(sse::request_hint(&exchange).is_some()))
 }
 
-/// Writes the model that a request's body asks for. Returns 1 if more of the body must come before the model is known.
+/// Writes the model that a request's body asks for. Returns 1 if more of the body is needed to know the model.
 pub fn request_model(host: &mut Host) -> Result<i32, Failure> {
     let body = host.arguments().bytes();
     let mut room = [0; LONGEST_MODEL];
@@ -45,11 +45,14 @@ pub fn request_model(host: &mut Host) -> Result<i32, Failure> {
     Ok(is_cut)
 }
 
-/// Writes whether a request wants the thinking in its answer.
-pub fn request_thinking(host: &mut Host) -> Result<i32, Failure> {
+/// Writes whether the client of a request wants the thinking, and its tools. Returns 1 if the model should think, 2 if it should
+/// not, and 0 if the request does not say.
+pub fn read_request(host: &mut Host) -> Result<i32, Failure> {
     let mut arguments = host.arguments();
-    let path = arguments.text();
-    let thinking = sse::request_thinking(&Exchange::new().path(&path), arguments.bytes());
-    host.output.optional(words::THINKING.iter().find(|&&(_, known)| known == thinking).map(|&(word, _)| word));
-    Ok(0)
+    let (path, body) = (arguments.text(), arguments.bytes());
+    let request = sse::read_request(&Exchange::new().path(&path), &body);
+    let word = words::THINKING.iter().find(|&&(_, known)| known == request.thinking).map(|&(word, _)| word);
+    host.output.optional(word);
+    host.output.optional(Some(request.tools.unwrap_or("[]")));
+    Ok(request.thinks.map_or(0, |thinks| if thinks { 1 } else { 2 }))
 }

@@ -1,4 +1,4 @@
-//! Requests whose history is rewritten.
+//! Rewrites the history of requests.
 
 use aside::history::{self, Format, Made, Missing, Name, Options, Server, Turns};
 

@@ -1,21 +1,26 @@
-//! Everything that lives between two calls: the window that JavaScript writes texts into, the texts that are arguments of the
-//! next function, its results, and the objects that JavaScript holds.
+//! The state that is kept between two calls: the window that JavaScript writes texts into, the texts that are arguments of the next
+//! function, its results, and the objects that JavaScript holds.
 
 use std::cell::RefCell;
 
+use crate::arguments::Arguments;
 use crate::failure::Failure;
+#[cfg(feature = "streams")]
+use crate::options::WithTools;
 use crate::output::Output;
 use crate::slab::Slab;
+#[cfg(feature = "streams")]
+use crate::texts::Texts;
 
-/// The bytes of the window. Longer texts come in pieces.
+/// The number of bytes in the window. Longer texts are passed in pieces.
 pub const WINDOW: usize = 1 << 16;
 
-/// The result of a function that has failed; the output is the failure.
+/// The result of a function that has failed; the output describes the failure.
 const FAILED: i32 = -1;
 
 pub struct Host {
     pub window: [u8; WINDOW],
-    /// The place of the output: words, their count, bytes, their count, and whether these are ASCII; then two words for
+    /// The place of the output: words, their count, bytes, their count, and whether all of those are ASCII; then two words for
     /// results without output.
     pub results: [u32; 7],
     pub arguments: Vec<Vec<u8>>,
@@ -26,11 +31,11 @@ pub struct Host {
 #[cfg(feature = "streams")]
 pub struct Objects {
     pub dialects: Slab<aside::Dialect>,
-    pub scanners: Slab<crate::scanners::Scanner>,
-    pub rewriters: Slab<crate::rewriters::Rewriter>,
-    pub writers: Slab<crate::calls::Writer>,
-    /// The part of a text in pieces that `split` has read.
-    pub texts: crate::scanners::Texts,
+    pub scanners: Slab<aside::Scanner>,
+    pub rewriters: Slab<WithTools<aside::sse::Rewriter>>,
+    pub answers: Slab<WithTools<aside::answer::Answer>>,
+    /// The channels of the pieces of a text that `split` has read so far.
+    pub texts: Texts,
 }
 
 #[cfg(feature = "streams")]
@@ -40,8 +45,8 @@ impl Objects {
             dialects: Slab::new(),
             scanners: Slab::new(),
             rewriters: Slab::new(),
-            writers: Slab::new(),
-            texts: crate::scanners::Texts::new(),
+            answers: Slab::new(),
+            texts: Texts::new(),
         }
     }
 }
@@ -75,26 +80,33 @@ std::thread_local! {
 pub fn run(body: impl FnOnce(&mut Host) -> Result<i32, Failure>) -> i32 {
     HOST.with_borrow_mut(|host| {
         host.output.clear();
-        let result =
-            body(host).and_then(|result| if host.output.is_lost { Err(Failure::memory()) } else { Ok(result) });
-        let result = result.unwrap_or_else(|failure| {
-            host.output.clear();
-            failure.write(&mut host.output);
-            FAILED
-        });
-        host.arguments.clear();
-        host.publish();
-        result
+        let result = body(host);
+        host.end(result)
     })
 }
 
-/// Uses the host without a result.
+/// Runs a function with the host's state; the function has no result.
 pub fn with<T>(body: impl FnOnce(&mut Host) -> T) -> T {
     HOST.with_borrow_mut(body)
 }
 
 impl Host {
-    /// Says where the output is.
+    /// Ends a function of the interface. It is compiled once for all of them, because the file must be small.
+    #[inline(never)]
+    fn end(&mut self, result: Result<i32, Failure>) -> i32 {
+        let is_lost = self.output.is_lost;
+        let result = result.and_then(|result| if is_lost { Err(Failure::memory()) } else { Ok(result) });
+        let result = result.unwrap_or_else(|failure| {
+            self.output.clear();
+            failure.write(&mut self.output);
+            FAILED
+        });
+        self.arguments.clear();
+        self.publish();
+        result
+    }
+
+    /// Writes the place of the output.
     fn publish(&mut self) {
         let Output { words, bytes, .. } = &self.output;
         let of_output = [words.as_ptr() as u32, words.len() as u32, bytes.as_ptr() as u32, bytes.len() as u32];
@@ -104,26 +116,6 @@ impl Host {
 
     /// Returns the arguments of the function, in their order.
     pub fn arguments(&mut self) -> Arguments {
-        Arguments(std::mem::take(&mut self.arguments).into_iter())
-    }
-}
-
-/// Texts that JavaScript has put into the window before it called.
-pub struct Arguments(std::vec::IntoIter<Vec<u8>>);
-
-impl Arguments {
-    pub fn bytes(&mut self) -> Vec<u8> {
-        self.0.next().unwrap_or_default()
-    }
-
-    /// Returns the next text, if there is one. JavaScript's encoder writes only UTF-8.
-    pub fn next_text(&mut self) -> Option<String> {
-        self.0.next().map(|bytes| {
-            String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-        })
-    }
-
-    pub fn text(&mut self) -> String {
-        self.next_text().unwrap_or_default()
+        Arguments::new(std::mem::take(&mut self.arguments))
     }
 }

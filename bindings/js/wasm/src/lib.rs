@@ -1,11 +1,12 @@
-//! The WebAssembly of the JavaScript package and of Go's without cgo: the crate's types as functions of numbers, with texts in
-//! linear memory. No logic is here that the crate should have. `ffi.rs` lists the functions; the other sides are `../src/core.js`
-//! and `../../go/wasm/engine.go`.
+//! The WebAssembly of the JavaScript package and of the Go module without cgo: functions that take numbers instead of the crate's
+//! types, with texts in linear memory. This crate has no logic that belongs in the library. `ffi.rs` lists the functions; their
+//! callers are `../src/core.js` and `../../go/wasm/engine.go`.
 
 #![deny(unsafe_code)]
 
 #[cfg(feature = "streams")]
-mod calls;
+mod answers;
+mod arguments;
 #[cfg(feature = "streams")]
 mod dialects;
 mod failure;
@@ -23,6 +24,8 @@ mod rewriters;
 #[cfg(feature = "streams")]
 mod scanners;
 mod slab;
+#[cfg(feature = "streams")]
+mod texts;
 #[cfg(feature = "tools")]
 mod tools;
 #[cfg(feature = "streams")]

@@ -1,13 +1,13 @@
-//! The output of a function, besides its number: values in the order in which JavaScript reads them, each a word of 32 bits or
-//! two, and the bytes of all texts one after the other.
+//! The output of a function, in addition to the number that it returns: values in the order in which JavaScript reads them, each
+//! one or two words of 32 bits, and the bytes of all texts one after the other.
 
-/// The most memory of earlier results that one may keep.
+/// The most memory that is kept from earlier results.
 const KEPT: usize = 1 << 20;
 
 pub struct Output {
     pub words: Vec<u32>,
     pub bytes: Vec<u8>,
-    /// There was no memory for a value.
+    /// Whether memory for a value has run out.
     pub is_lost: bool,
 }
 
@@ -16,11 +16,12 @@ impl Output {
         Output { words: Vec::new(), bytes: Vec::new(), is_lost: false }
     }
 
+    #[inline(never)]
     pub fn clear(&mut self) {
         self.is_lost = false;
         self.words.clear();
         self.bytes.clear();
-        // One large result must not cost memory for good.
+        // A large result must not keep its memory forever.
         if self.words.capacity() > KEPT / 4 {
             self.words = Vec::new();
         }

@@ -1,110 +1,47 @@
 //! The scanner: one stream of text, cut anywhere, split into its channels.
 
-use aside::call_writer::{CallDelta, CallWriter};
-use aside::{Channel, Kind, Token};
+use aside::{Channel, Counts, Kind, Scanner, Token};
 
+use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::host::{Host, Objects};
 use crate::options;
 use crate::output::Output;
 use crate::words;
 
-pub struct Scanner {
-    inner: aside::Scanner,
-    writer: Option<CallWriter>,
-}
-
-impl Scanner {
-    /// Does a step. It is compiled once for all that take events, because the engine is large.
-    fn run(&mut self, step: u32, text: &[u8], on_event: &mut dyn FnMut(aside::Event<'_>)) -> Result<(), Failure> {
-        Ok(match step {
-            FEED => self.inner.feed(text, on_event),
-            FLUSH => self.inner.flush(on_event),
-            FORCE_CLOSE => self.inner.force_close(on_event),
-            _ => self.inner.finish(on_event),
-        }?)
-    }
-
-    fn end(&mut self, step: u32) {
-        if step == FINISH
-            && let Some(writer) = &mut self.writer
-        {
-            writer.reset();
-        }
-    }
-}
-
 const FEED: u32 = 0;
 const FLUSH: u32 = 1;
 const FORCE_CLOSE: u32 = 2;
-const FINISH: u32 = 3;
 
-/// The text of each channel, of a text that may come in pieces.
-pub struct Texts {
-    parts: [Vec<u8>; 4],
-    /// There was no memory for a text.
-    is_lost: bool,
-}
-
-impl Texts {
-    pub const fn new() -> Texts {
-        Texts { parts: [const { Vec::new() }; 4], is_lost: false }
-    }
-
-    fn take(&mut self, event: &aside::Event<'_>) {
-        let is_text = match event.kind {
-            Kind::Text => true,
-            Kind::Open { .. } | Kind::Close(_) | Kind::Framing => false,
-            // The parts of a call are its text.
-            _ => event.channel == Channel::Tool,
-        };
-        if is_text {
-            self.add(event.channel, event.bytes);
-        }
-        if event.kind == Kind::Reclassify {
-            let other = if event.channel == Channel::Thinking { Channel::Content } else { Channel::Thinking };
-            let moved = std::mem::take(&mut self.parts[other as usize]);
-            self.add(event.channel, &moved);
-        }
-    }
-
-    fn add(&mut self, channel: Channel, bytes: &[u8]) {
-        let part = &mut self.parts[channel as usize];
-        match part.try_reserve(bytes.len()) {
-            Ok(()) => part.extend_from_slice(bytes),
-            Err(_) => self.is_lost = true,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.parts.iter().all(Vec::is_empty)
-    }
-
-    /// Writes the texts and forgets them.
-    fn write(&mut self, output: &mut Output) {
-        for part in &mut self.parts {
-            output.text(&part);
-            part.clear();
-        }
-        output.is_lost |= std::mem::take(&mut self.is_lost);
-    }
+/// Runs one step. It is compiled once for all receivers of events, because the engine is large.
+fn run(
+    scanner: &mut Scanner,
+    step: u32,
+    text: &[u8],
+    on_event: &mut dyn FnMut(aside::Event<'_>),
+) -> Result<(), Failure> {
+    Ok(match step {
+        FEED => scanner.feed(text, on_event),
+        FLUSH => scanner.flush(on_event),
+        FORCE_CLOSE => scanner.force_close(on_event),
+        _ => scanner.finish(on_event),
+    }?)
 }
 
 pub fn new(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
     let options = options::scanner(&mut host.arguments())?;
-    let dialect = host.objects.dialects.get(dialect)?;
-    let inner = aside::Scanner::with_options(dialect, &options.options)?;
-    let writer = options.writing.map(|writing| CallWriter::new(dialect, writing));
-    Ok(host.objects.scanners.insert(Scanner { inner, writer }))
+    let scanner = Scanner::with_options(host.objects.dialects.get(dialect)?, &options)?;
+    Ok(host.objects.scanners.insert(scanner))
 }
 
-/// Returns whether an event is all of the text that was fed: most tokens are, and then JavaScript returns its own text.
+/// Returns whether an event covers all of the text that was fed. For most tokens one event does, and then JavaScript returns its
+/// own text.
 fn is_all(event: &aside::Event<'_>, text: &[u8]) -> bool {
     event.kind == Kind::Text && event.first_token == 0 && !text.is_empty() && std::ptr::eq(event.bytes, text)
 }
 
-/// Feeds the text in the window, or does another step, and writes the events. If there is one alone, which is all of the text,
-/// and that is ASCII, it is not written: the result is 1 and the number of its channel, and its offset is in the results. Other
+/// Feeds the text in the window, or does another step, and writes the events. If a single event covers all of the text, and the
+/// text is ASCII, the event is not written: the result is 1 plus the number of its channel, and its offset is in the results. Other
 /// texts are written, as the encoder may have replaced half of a character.
 pub fn events(host: &mut Host, scanner: u32, step: u32, len: u32) -> Result<i32, Failure> {
     let Host { window, output, objects, results, .. } = host;
@@ -112,7 +49,7 @@ pub fn events(host: &mut Host, scanner: u32, step: u32, len: u32) -> Result<i32,
     let scanner = objects.scanners.get(scanner)?;
     let (mut count, mut all) = (0, None);
     output.number(0);
-    scanner.run(step, text, &mut |event| {
+    run(scanner, step, text, &mut |event| {
         count += 1;
         if count == 1 && is_all(&event, text) {
             all = Some((event.channel, event.offset));
@@ -123,7 +60,6 @@ pub fn events(host: &mut Host, scanner: u32, step: u32, len: u32) -> Result<i32,
         }
         write_event(output, &event);
     })?;
-    scanner.end(step);
     output.set(0, count);
     Ok(match all {
         Some((channel, offset)) if text.is_ascii() => {
@@ -138,13 +74,17 @@ pub fn events(host: &mut Host, scanner: u32, step: u32, len: u32) -> Result<i32,
     })
 }
 
-/// Feeds a text with its tokens, and writes the events.
-pub fn tokens(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
-    let mut arguments = host.arguments();
+/// Returns the arguments of a function that takes a text with its tokens.
+pub fn text_and_tokens(arguments: &mut Arguments) -> (Vec<u8>, Vec<Token>) {
     let (text, lengths, special) = (arguments.bytes(), arguments.bytes(), arguments.bytes());
     let lengths = lengths.chunks_exact(4).map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
     let token = |(len, &special): (u32, &u8)| if special != 0 { Token::special(len) } else { Token::text(len) };
-    let tokens: Vec<Token> = lengths.zip(&special).map(token).collect();
+    (text, lengths.zip(&special).map(token).collect())
+}
+
+/// Feeds a text with its tokens, and writes the events.
+pub fn tokens(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
+    let (text, tokens) = text_and_tokens(&mut host.arguments());
     let Host { output, objects, .. } = host;
     let mut count = 0;
     output.number(0);
@@ -152,25 +92,21 @@ pub fn tokens(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
         count += 1;
         write_event(output, &event);
     };
-    objects.scanners.get(scanner)?.inner.feed_tokens(text, &tokens, on_event)?;
+    objects.scanners.get(scanner)?.feed_tokens(text, &tokens, on_event)?;
     output.set(0, count);
     Ok(0)
 }
 
-/// Feeds the text in the window, or does another step, and writes deltas of calls, then the text of each channel. If more of
-/// the text comes (`part` is 1), the texts come with its last piece. If the text is all of one channel, the result is 1
-/// and the number of the channel.
+/// Feeds the text in the window, or does another step, and writes the text of each channel. If more of the text follows (`part` is
+/// 1), the texts are written with its last piece. If all of the text belongs to one channel, the result is 1 plus the number of the
+/// channel.
 pub fn split(host: &mut Host, scanner: u32, step: u32, len: u32, part: u32) -> Result<i32, Failure> {
     let Host { window, output, objects, .. } = host;
     let Objects { scanners, texts, .. } = objects;
     let text = &window[..len as usize];
-    let scanner = scanners.get(scanner)?;
     let is_first = texts.is_empty();
-    let (mut count, mut deltas, mut all) = (0, 0, None);
-    let mut written = Ok(());
-    output.number(0);
-    let mut writer = scanner.writer.take();
-    let ran = scanner.run(step, text, &mut |event| {
+    let (mut count, mut all) = (0, None);
+    let ran = run(scanners.get(scanner)?, step, text, &mut |event| {
         count += 1;
         if count == 1 && is_first && part == 0 && is_all(&event, text) {
             all = Some(event.channel);
@@ -180,17 +116,7 @@ pub fn split(host: &mut Host, scanner: u32, step: u32, len: u32, part: u32) -> R
             texts.add(channel, text);
         }
         texts.take(&event);
-        if let Some(writer) = &mut writer
-            && written.is_ok()
-        {
-            written = writer.event(&event, |delta| {
-                deltas += 1;
-                write_delta(output, &delta);
-            });
-        }
     });
-    scanner.writer = writer;
-    scanner.end(step);
     if let Some(channel) = all
         && text.is_ascii()
     {
@@ -200,12 +126,10 @@ pub fn split(host: &mut Host, scanner: u32, step: u32, len: u32, part: u32) -> R
     if let Some(channel) = all {
         texts.add(channel, text);
     }
-    if part == 0 || ran.is_err() || written.is_err() {
+    if part == 0 || ran.is_err() {
         texts.write(output);
     }
     ran?;
-    written?;
-    output.set(0, deltas);
     Ok(0)
 }
 
@@ -270,38 +194,24 @@ fn kind(kind: &Kind<'_>) -> u32 {
     }
 }
 
-pub fn write_delta(output: &mut Output, delta: &CallDelta<'_>) {
-    output.long(delta.index);
-    output.optional(delta.id);
-    output.optional(delta.name);
-    output.text(delta.arguments);
-    output.flag(delta.end.is_some());
-    if let Some(end) = delta.end {
-        output.number(end.cause as u32);
-        output.flag(end.is_whole);
-        output.flag(end.is_repaired);
-        output.optional(end.late_id);
-    }
-}
-
 /// Starts the next stream where a prompt ends, and writes the span that is open there.
 pub fn start_from_prompt(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let tail = host.arguments().bytes();
-    let start = host.objects.scanners.get(scanner)?.inner.start_from_prompt(tail)?;
+    let start = host.objects.scanners.get(scanner)?.start_from_prompt(tail)?;
     host.output.text(start.as_str());
     Ok(0)
 }
 
 pub fn end_reason(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let reason = words::find("reason", &host.arguments().text(), words::END_REASON)?;
-    host.objects.scanners.get(scanner)?.inner.end_reason(reason);
+    host.objects.scanners.get(scanner)?.end_reason(reason);
     Ok(0)
 }
 
-/// Writes where the stream starts, whether that is a guess, and how many bytes are held back and may be.
+/// Writes where the stream starts, whether that is a guess, how many bytes are held back now, and the most that may be.
 pub fn state(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let Host { output, objects, .. } = host;
-    let scanner = &objects.scanners.get(scanner)?.inner;
+    let scanner = objects.scanners.get(scanner)?;
     output.text(scanner.start().as_str());
     output.flag(scanner.is_start_guessed());
     output.size(scanner.held().len());
@@ -312,19 +222,20 @@ pub fn state(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
 /// Writes the counts of each channel, and how many thoughts were lost.
 pub fn counts(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let Host { output, objects, .. } = host;
-    let scanner = &objects.scanners.get(scanner)?.inner;
-    for channel in Channel::ALL {
-        let counts = scanner.counts(channel);
-        [counts.bytes, counts.characters, counts.spans, counts.tokens].into_iter().for_each(|count| output.long(count));
-    }
+    let scanner = objects.scanners.get(scanner)?;
+    Channel::ALL.into_iter().for_each(|channel| write_counts(output, scanner.counts(channel)));
     output.long(scanner.lost_thoughts());
     Ok(0)
+}
+
+pub fn write_counts(output: &mut Output, counts: Counts) {
+    [counts.bytes, counts.characters, counts.spans, counts.tokens].into_iter().for_each(|count| output.long(count));
 }
 
 /// Writes the oldest thought that was not taken yet. Returns 0 if there is none.
 pub fn take_thought(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let Host { output, objects, .. } = host;
-    let Some(thought) = objects.scanners.get(scanner)?.inner.take_thought() else { return Ok(0) };
+    let Some(thought) = objects.scanners.get(scanner)?.take_thought() else { return Ok(0) };
     output.text(&thought.text);
     output.size(thought.attributes.len());
     for (name, value) in &thought.attributes {
@@ -342,20 +253,11 @@ pub fn take_thought(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
 
 /// Returns a scanner in the same state.
 pub fn copy(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
-    let scanner = host.objects.scanners.get(scanner)?;
-    if scanner.writer.is_some() {
-        let advice = "a scanner that reports calls cannot be copied: make one without `calls` and `tools`";
-        return Err(Failure::value(advice));
-    }
-    let inner = scanner.inner.try_clone()?;
-    Ok(host.objects.scanners.insert(Scanner { inner, writer: None }))
+    let copy = host.objects.scanners.get(scanner)?.try_clone()?;
+    Ok(host.objects.scanners.insert(copy))
 }
 
 pub fn reset(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
-    let scanner = host.objects.scanners.get(scanner)?;
-    scanner.inner.reset();
-    if let Some(writer) = &mut scanner.writer {
-        writer.reset();
-    }
+    host.objects.scanners.get(scanner)?.reset();
     Ok(0)
 }

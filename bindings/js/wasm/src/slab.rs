@@ -1,4 +1,4 @@
-//! Objects that JavaScript holds by number, so that no address leaves the module and a number that is not there is an error.
+//! Objects that JavaScript holds by number, so that the module reveals no address, and an unknown number is an error.
 
 use crate::failure::Failure;
 
@@ -30,7 +30,7 @@ impl<T> Slab<T> {
     pub fn get(&mut self, number: u32) -> Result<&mut T, Failure> {
         match self.entries.get_mut(number as usize) {
             Some(Some(object)) => Ok(object),
-            _ => Err(Failure::value("this object is not there")),
+            _ => Err(missing()),
         }
     }
 
@@ -39,4 +39,10 @@ impl<T> Slab<T> {
         self.free.push(number);
         Some(object)
     }
+}
+
+#[cold]
+#[inline(never)]
+fn missing() -> Failure {
+    Failure::value("this object is not there")
 }

@@ -1,11 +1,12 @@
-//! Tool results made shorter: whole ones, and as they are printed. The result is the output's bytes.
+//! Shortens tool results: whole results, and output as it is printed. The result of a function is the output's bytes.
 
 use std::sync::Arc;
 
 use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry, Report, ToolStream};
 
+use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::host::{Arguments, Host};
+use crate::host::Host;
 use crate::output::Output;
 
 pub fn new(host: &mut Host) -> Result<i32, Failure> {
@@ -77,7 +78,7 @@ pub fn stream(host: &mut Host, compressor: u32, is_command: u32, memory: u32) ->
     Ok(host.objects.streams.insert(stream))
 }
 
-/// Feeds the bytes in the window, and writes the text that is known to stay.
+/// Feeds the bytes in the window, and writes the text that is decided.
 pub fn feed(host: &mut Host, stream: u32, len: u32) -> Result<i32, Failure> {
     let Host { window, output, objects, .. } = host;
     objects.streams.get(stream)?.feed(&window[..len as usize], |part| output.raw(part));
@@ -89,7 +90,7 @@ pub fn set_exit_code(host: &mut Host, stream: u32, code: i32) -> Result<i32, Fai
     Ok(0)
 }
 
-/// Ends a stream, which is then not there any more.
+/// Ends a stream and removes it.
 pub fn finish(host: &mut Host, stream: u32) -> Result<i32, Failure> {
     let Host { output, objects, .. } = host;
     let stream =

@@ -1,9 +1,8 @@
-//! Options that are words: the words that are allowed, and the value of the crate that each one means. The declarations of the
-//! package have the same words.
+//! Options that are words: the allowed words, and the crate's value for each. The package's declarations list the same words.
 
-use aside::call_writer::{ImpliedEnd, NotWhole, UnknownTool};
+use aside::answer::{ImpliedEnd, NotWhole, Thinking, UnknownTool};
 use aside::history::{Made, Missing, Outcome, Turns};
-use aside::sse::{Body, Comments, Field, Formats, ResponsesAs, Shapes, Thinking};
+use aside::sse::{Body, Comments, Field, Formats, ResponsesAs, Shapes};
 use aside::{BudgetScope, BudgetUnit, CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
 
 use crate::failure::Failure;
@@ -60,7 +59,8 @@ pub const SHAPES: &Words<Shapes> = &[
     ("all", Shapes::ALL),
 ];
 
-pub const THINKING: &Words<Thinking> = &[("keep", Thinking::Keep), ("drop", Thinking::Drop)];
+pub const THINKING: &Words<Thinking> =
+    &[("keep", Thinking::Keep), ("drop", Thinking::Drop), ("inline", Thinking::Inline)];
 
 pub const RESPONSES_AS: &Words<ResponsesAs> =
     &[("reasoning_text", ResponsesAs::ReasoningText), ("summary", ResponsesAs::Summary)];
@@ -88,24 +88,27 @@ pub const HISTORY_OUTCOME: &Words<Outcome> = &[
 
 /// Returns the value of a word, or an error that lists the words of this option.
 pub fn find<T: Copy>(option: &str, word: &str, words: &Words<T>) -> Result<T, Failure> {
-    let found = words.iter().find(|(known, _)| *known == word).map(|&(_, value)| value);
-    found.ok_or_else(|| unknown(option, word, &mut words.iter().map(|&(known, _)| known)))
+    Ok(words[place(option, word, &mut words.iter().map(|&(known, _)| known))?].1)
 }
 
-/// Lists the words of an option. It is compiled once for all.
-fn unknown(option: &str, word: &str, words: &mut dyn Iterator<Item = &'static str>) -> Failure {
-    let known: Vec<_> = words.map(|known| format!("{known:?}")).collect();
+/// Returns the place of a word among the words of an option. It is compiled once for all.
+fn place(option: &str, word: &str, words: &mut dyn Iterator<Item = &'static str>) -> Result<usize, Failure> {
+    let words: Vec<_> = words.collect();
+    if let Some(place) = words.iter().position(|known| *known == word) {
+        return Ok(place);
+    }
+    let known: Vec<_> = words.iter().map(|known| format!("{known:?}")).collect();
     let (last, others) = known.split_last().expect("an option has words");
-    Failure::value(format!("{option}: {word:?} is unknown: write {} or {last}", others.join(", ")))
+    Err(Failure::value(format!("{option}: {word:?} is unknown: write {} or {last}", others.join(", "))))
 }
 
-/// Returns the shapes of these words, between commas.
+/// Returns the shapes that these words, separated by commas, name.
 pub fn shapes(words: &str) -> Result<Shapes, Failure> {
     let words = words.split(',').filter(|word| !word.is_empty());
     words.into_iter().try_fold(Shapes::NONE, |all, word| Ok(all | find("normalise", word, SHAPES)?))
 }
 
-/// Returns the formats of these words, between commas: all, if there is none.
+/// Returns the formats that these words, separated by commas, name: all formats, if there is no word.
 pub fn formats(words: &str) -> Result<Formats, Failure> {
     if words.is_empty() {
         return Ok(Formats::default());

@@ -7,7 +7,7 @@ cut anywhere, even in the middle of a marker. The same text always has the same 
     >>> list(split_iter(["<thi", "nk>hm</thi", "nk>Yes."], "qwen3"))
     [('thinking', 'hm'), ('content', 'Yes.')]
 
-`Scanner` splits one stream, and `Rewriter` splits the answer of a server on its way to a client. `split` and `strip` take whole
+`Answer` reads one stream, and reports thinking, content and tool calls; `Scanner` splits one, and `Rewriter` splits the answer of a server on its way to a client. `split` and `strip` take whole
 texts, `join` and `escape` write texts that can be split again, and `Compressor` shortens tool results.
 """
 
@@ -18,11 +18,10 @@ from typing import Literal, TypeVar
 
 from ._libaside import (
     AmbiguousDialectError,
+    Answer,
     AsideError,
     Attribute,
     BusyError,
-    CallDelta,
-    CallEnd,
     Compressed,
     Compressor,
     Counts,
@@ -32,6 +31,7 @@ from ._libaside import (
     Event,
     HistoryReport,
     JoinError,
+    Part,
     Report,
     Rewriter,
     Scanner,
@@ -50,9 +50,9 @@ from ._libaside import (
     history_servers,
     join,
     load_history_server,
+    read_request,
     request_hint,
     request_model,
-    request_thinking,
     rewrite_history,
     spans,
     split,
@@ -63,11 +63,10 @@ from .types import Channel
 
 __all__ = [
     "AmbiguousDialectError",
+    "Answer",
     "AsideError",
     "Attribute",
     "BusyError",
-    "CallDelta",
-    "CallEnd",
     "Compressed",
     "Compressor",
     "Counts",
@@ -77,6 +76,7 @@ __all__ = [
     "Event",
     "HistoryReport",
     "JoinError",
+    "Part",
     "Report",
     "Rewriter",
     "Scanner",
@@ -95,9 +95,9 @@ __all__ = [
     "history_servers",
     "join",
     "load_history_server",
+    "read_request",
     "request_hint",
     "request_model",
-    "request_thinking",
     "rewrite_history",
     "spans",
     "split",

@@ -11,11 +11,10 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ._libaside import AsideError, CallDelta, Dialect, Event, Scanner, TokenState, UnknownDialectError, Vocabulary, join
+from ._libaside import AsideError, Dialect, Event, Part, Scanner, TokenState, UnknownDialectError, Vocabulary, join, read_request
 
 _log = logging.getLogger(__name__)
 
@@ -83,42 +82,25 @@ def read_by(template: object, template_kwargs: Mapping[str, object]) -> Mapping[
     return {name: value for name, value in template_kwargs.items() if name in template}
 
 
-def is_off(template_kwargs: Mapping[str, object]) -> bool:
-    """Return whether the variables of a chat template switch the thinking off."""
-    return (
-        template_kwargs.get("enable_thinking") is False
-        or template_kwargs.get("thinking") is False
-        or template_kwargs.get("thinking_mode") == "disabled"
-        or template_kwargs.get("reasoning_effort") in ("none", "no_think")
-    )
-
-
-def is_on(template_kwargs: Mapping[str, object]) -> bool:
-    """Return whether the variables of a chat template switch the thinking on."""
-    effort = template_kwargs.get("reasoning_effort")
-    return (
-        template_kwargs.get("enable_thinking") is True
-        or template_kwargs.get("thinking") is True
-        or template_kwargs.get("thinking_mode") == "enabled"
-        or isinstance(effort, str)
-        and effort not in ("none", "no_think")
-    )
+def thinks(template_kwargs: Mapping[str, object]) -> bool | None:
+    """Return whether the variables of a chat template switch the thinking on or off, or None if they do not."""
+    return read_request("", json.dumps({"chat_template_kwargs": dict(template_kwargs)}, default=str).encode()).thinks
 
 
 def start_of(dialect: Dialect, template_kwargs: Mapping[str, object]) -> Start | None:
     """Return the span that is open at the first byte of an answer whose prompt is not known, or None if the dialect decides."""
     wanted: Start | None = None
-    if is_off(template_kwargs):
-        wanted = "content"
-    elif is_on(template_kwargs) or dialect.name in _THINK:
-        wanted = "thinking"
-    elif dialect.name in _ASK:
-        wanted = "content"
+    wishes = thinks(template_kwargs)
+    if wishes is None:
+        wishes = True if dialect.name in _THINK else False if dialect.name in _ASK else None
+    if wishes is not None:
+        wanted = "thinking" if wishes else "content"
     return wanted if wanted in dialect.starts else None
 
 
 def pieces(events: Iterable[Event[str]]) -> list[Piece]:
-    """Return the text of events as reasoning and content, neighbours joined. Text of a tool call is content, including its markers."""
+    """Return the text of events as reasoning and content; neighbours of one kind are joined. The text of a tool call, including its
+    markers, is content."""
     joined: list[Piece] = []
     for event in events:
         if event.channel == "thinking":
@@ -145,8 +127,8 @@ def both(parts: Iterable[Piece]) -> tuple[str, str]:
 
 
 def whole(scanner: Scanner[str], text: str) -> tuple[str, str]:
-    """Return the reasoning and the content of a whole text. If its beginning turns out to be of the other kind,
-    it is returned as that kind."""
+    """Return the reasoning and the content of a whole text. If the beginning of the text turns out to be of the other kind, it is
+    returned as that kind."""
     events = scanner.feed(text) + scanner.finish()
     turn = next((at for at, event in enumerate(events) if event.kind == "reclassify"), None)
     if turn is None:
@@ -175,124 +157,50 @@ def markers(dialect: Dialect) -> tuple[str, str]:
 # ---- tool calls ----
 
 
-@dataclass
-class Call:
-    """The part of a call that has arrived so far."""
-
-    id: str | None
-    name: str
-    parts: list[str] = field(default_factory=list)
-    is_whole: bool = False
-
-    @property
-    def arguments(self) -> str:
-        return "".join(self.parts)
-
-
-class Part(NamedTuple):
-    """The additions that a part of an answer makes to the reasoning, to the content and to calls."""
+class Said(NamedTuple):
+    """The additions that parts of an answer make to the reasoning, to the content and to calls."""
 
     reasoning: str
     content: str
-    calls: list[CallDelta]
+    calls: list[Part[str]]
 
 
-def own_id(delta: CallDelta) -> str | None:
-    """Return the id that the model wrote, or None. If the model wrote none, the call writer's id is the same in all answers, so the
-    host must make one."""
-    return delta.id if delta.id != f"call_{delta.index}" else None
+def said(parts: Iterable[Part[str]]) -> Said:
+    """Return the additions of parts."""
+    texts, calls = {"thinking": "", "content": ""}, []
+    for part in parts:
+        if part.kind in texts:
+            texts[part.kind] += part.text
+        elif part.kind in ("call", "arguments", "call_end"):
+            calls.append(part)
+    return Said(texts["thinking"], texts["content"], calls)
 
 
-class Answer:
-    """An answer whose tool calls are read. Everything else is content and stays unchanged: also thinking with its markers, unless
-    the thinking is split, and spans in which no call was found. Blanks alone before, between and after calls are not content."""
+class Call(NamedTuple):
+    """A whole call. The id is None if the model wrote none, so that the host must make one."""
 
-    def __init__(self, scanner: Scanner[str], *, splits: bool = False) -> None:
-        self._scanner = scanner
-        # Whether thinking is reported as reasoning, and not as content.
-        self._splits = splits
-        self._calls: list[Call] = []
-        self._reasoning = self._content = ""
-        self._deltas: list[CallDelta] = []
-        # Blanks before all other content, or after a call: they are content only if other content comes before a call.
-        self._blanks = ""
-        self._has_said = False
-        # The text of the open tool span, of the open call, and of the span outside reported calls.
-        self._span = self._call = self._untold = ""
-        self._is_in_call = self._is_told = self._has_told = False
+    id: str | None
+    name: str
+    arguments: str
 
-    def feed(self, text: str) -> Part:
-        return self._take(self._scanner.feed(text))
 
-    def finish(self) -> Part:
-        part = self._take(self._scanner.finish())
-        # An answer that consists only of calls has no content.
-        blanks = "" if self._calls else self._blanks
-        self._blanks, self._has_said = "", False
-        return Part(part.reasoning, part.content + blanks, part.calls)
+def own_id(call: Part[str]) -> str | None:
+    """Return the id that the model wrote."""
+    return None if call.is_made else call.id
 
-    def whole_calls(self) -> list[Call]:
-        """Return the calls that are complete."""
-        return [call for call in self._calls if call.is_whole]
 
-    def _take(self, events: list[Event[str]]) -> Part:
-        for event in events:
-            for delta in event.calls:
-                self._tell(delta)
-            if event.channel == "thinking":
-                if self._splits:
-                    self._reasoning += event.text if event.kind == "text" else ""
-                else:
-                    self._say(event.text if event.kind in ("open", "text", "framing", "close") else "")
-                continue
-            if event.channel != "tool":
-                # White space in framing was written around a marker; any other framing is an end token or the like.
-                is_blank = event.kind == "framing" and not self._splits and not event.text.strip()
-                self._say(event.text if event.kind == "text" or is_blank else "")
-                continue
-            # Text that has been reported is not kept.
-            if not self._has_told:
-                self._span += event.text
-            if event.kind == "call":
-                self._is_in_call, self._is_told, self._call = True, bool(event.calls), ""
-            if self._is_in_call and not self._is_told:
-                self._call += event.text
-            if event.kind == "call_end":
-                self._is_in_call = False
-                if not self._is_told:
-                    self._untold += self._call
-            elif event.kind == "text" and not self._is_in_call:
-                self._untold += event.text
-            if self._has_told and not self._is_in_call:
-                self._say(self._untold)
-                self._untold = ""
-            if event.kind == "close":
-                self._say(self._untold if self._has_told else self._span)
-                self._span = self._call = self._untold = ""
-                self._is_in_call = self._is_told = self._has_told = False
-        part = Part(self._reasoning, self._content, self._deltas)
-        self._reasoning, self._content, self._deltas = "", "", []
-        return part
-
-    def _tell(self, delta: CallDelta) -> None:
-        if delta.index >= len(self._calls):
-            self._calls.append(Call(own_id(delta), delta.name or ""))
-        call = self._calls[delta.index]
-        call.parts.append(delta.arguments)
-        if delta.end:
-            call.is_whole = delta.end.is_whole
-        self._deltas.append(delta)
-        self._is_told = self._has_told = True
-        self._has_said, self._blanks = False, ""
-
-    def _say(self, text: str) -> None:
-        if self._has_said:
-            self._content += text
-        elif text.strip():
-            self._content += self._blanks + text
-            self._blanks, self._has_said = "", True
-        else:
-            self._blanks += text
+def whole_calls(parts: Iterable[Part[str]]) -> list[Call]:
+    """Return the calls that are complete."""
+    made: list[Call] = []
+    whole: list[Call] = []
+    for part in parts:
+        if part.kind == "call":
+            made.append(Call(own_id(part), part.name, ""))
+        elif part.kind == "arguments":
+            made[part.index] = made[part.index]._replace(arguments=made[part.index].arguments + part.text)
+        elif part.is_whole:
+            whole.append(made[part.index]._replace(id=part.late_id or made[part.index].id))
+    return whole
 
 
 # ---- token ids ----
@@ -331,7 +239,7 @@ def _read(tokenizer: Any) -> Tokens:
         if number not in known:
             try:
                 text = tokenizer.decode([number])
-            except Exception:  # Each tokenizer refuses an id in its own way.
+            except Exception:  # Each tokenizer raises a different exception for an unknown id.
                 text = ""
             known[number] = text.encode(errors="replace") if isinstance(text, str) else b""
         return known[number]
@@ -340,8 +248,8 @@ def _read(tokenizer: Any) -> Tokens:
 
 
 def taught(tokenizer: Any, tokens: Tokens, dialect: Dialect) -> Tokens:
-    """Return the tokens, with the correct bytes for the markers of the thinking: some tokenizers decode a special token alone to
-    nothing, or to another text."""
+    """Return the tokens, with the correct bytes for the markers of the thinking: some tokenizers decode a special token alone to an
+    empty or a different text."""
     if isinstance(tokens, Vocabulary):
         return tokens
     known: dict[int, bytes] = {}
@@ -349,7 +257,7 @@ def taught(tokenizer: Any, tokens: Tokens, dialect: Dialect) -> Tokens:
         parts = re.findall("<[^<>]*>|[^<>]+", marker)
         try:
             ids = list(tokenizer.encode(marker, add_special_tokens=False))
-        except Exception:  # Each tokenizer refuses a text in its own way.
+        except Exception:  # Each tokenizer raises a different exception for a text that it refuses.
             continue
         if b"".join(map(tokens, ids)) == marker.encode():
             continue
@@ -401,8 +309,8 @@ class _Kept:
 
 
 class Ids:
-    """Answers the questions of an engine about the token ids of one request. It keeps states over the ids, so that the time grows
-    in proportion to the number of ids, however often the engine asks."""
+    """Answers an engine's questions about the token ids of one request. It keeps states over the ids, so that the time grows in
+    proportion to the number of ids, however often the engine asks."""
 
     def __init__(self, dialect: Dialect, vocabulary: Tokens, start: Start | None) -> None:
         self._dialect, self._vocabulary, self._start = dialect, vocabulary, start

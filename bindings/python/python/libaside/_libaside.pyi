@@ -6,6 +6,8 @@ from typing_extensions import Buffer, Self, TypeVar
 
 from .types import (
     Body,
+    BudgetScope,
+    BudgetUnit,
     CallsInThinking,
     Cause,
     Channel,
@@ -25,6 +27,7 @@ from .types import (
     LeadingTags,
     Markers,
     NotWhole,
+    PartKind,
     ResponsesAs,
     Role,
     Shape,
@@ -156,32 +159,6 @@ class Event(Generic[_Text]):
     def first_token(self) -> int: ...
     @property
     def tokens(self) -> int: ...
-    @property
-    def calls(self) -> list[CallDelta]: ...
-
-@final
-class CallEnd:
-    @property
-    def cause(self) -> Cause: ...
-    @property
-    def is_whole(self) -> bool: ...
-    @property
-    def is_repaired(self) -> bool: ...
-    @property
-    def late_id(self) -> str | None: ...
-
-@final
-class CallDelta:
-    @property
-    def index(self) -> int: ...
-    @property
-    def id(self) -> str | None: ...
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def arguments(self) -> str: ...
-    @property
-    def end(self) -> CallEnd | None: ...
 
 @final
 class Split(Generic[_Text]):
@@ -193,8 +170,6 @@ class Split(Generic[_Text]):
     def narration(self) -> _Text: ...
     @property
     def tool(self) -> _Text: ...
-    @property
-    def calls(self) -> list[CallDelta]: ...
 
 @final
 class Counts:
@@ -236,16 +211,9 @@ class Scanner(Generic[_Text]):
         budget: int | None = None,
         collect: bool | int | None = None,
         calls: bool = False,
-        tools: _Tools | None = None,
         calls_in_thinking: CallsInThinking = "dialect",
         stray_close: StrayClose = "dialect",
         leading_tags: LeadingTags = "dialect",
-        max_tools: int | None = None,
-        not_whole: NotWhole = "tell",
-        unknown_tool: UnknownTool = "text",
-        implied_end: ImpliedEnd = "on",
-        max_calls: int | None = None,
-        repair_arguments: bool = False,
     ) -> Self: ...
     def feed(self, text: _Text) -> list[Event[_Text]]: ...
     def split(self, text: _Text) -> Split[_Text]: ...
@@ -266,6 +234,75 @@ class Scanner(Generic[_Text]):
     def reset(self) -> None: ...
     @property
     def dialect(self) -> Dialect: ...
+    @property
+    def held(self) -> int: ...
+
+@final
+class Part(Generic[_Text]):
+    @property
+    def kind(self) -> PartKind: ...
+    @property
+    def text(self) -> _Text: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def is_made(self) -> bool: ...
+    @property
+    def is_whole(self) -> bool: ...
+    @property
+    def is_repaired(self) -> bool: ...
+    @property
+    def cause(self) -> Cause | None: ...
+    @property
+    def late_id(self) -> str | None: ...
+    @property
+    def from_channel(self) -> Channel | None: ...
+    @property
+    def to_channel(self) -> Channel | None: ...
+
+@final
+class Answer(Generic[_Text]):
+    # Generated from src/ffi by tests/header: do not edit.
+    def __new__(
+        cls,
+        dialect: Dialect | str,
+        *,
+        start: Start | None = None,
+        stray_close: StrayClose = "dialect",
+        calls_in_thinking: CallsInThinking = "dialect",
+        leading_tags: LeadingTags = "dialect",
+        thinking: Thinking = "keep",
+        not_whole: NotWhole = "tell",
+        unknown_tool: UnknownTool = "text",
+        implied_end: ImpliedEnd = "on",
+        tools: _Tools | None = None,
+        start_call: str | None = None,
+        id_prefix: str | None = None,
+        max_tools: int | None = None,
+        max_held: int | None = None,
+        max_calls: int | None = None,
+        budget: int | None = None,
+        budget_unit: BudgetUnit = "bytes",
+        budget_scope: BudgetScope = "span",
+        repair_arguments: bool = False,
+        promote_empty: bool = False,
+        keep_guessed: bool = False,
+        may_take_back: bool = False,
+    ) -> Self: ...
+    # End of what is generated.
+    def feed(self, text: _Text) -> list[Part[_Text]]: ...
+    def feed_tokens(self, text: _Text, lengths: Sequence[int], special: Sequence[bool]) -> list[Part[_Text]]: ...
+    def flush(self) -> list[Part[_Text]]: ...
+    def force_close(self) -> list[Part[_Text]]: ...
+    def finish(self, reason: EndReason = "unknown") -> list[Part[_Text]]: ...
+    def start_from_prompt(self, tail: str | bytes) -> Start: ...
+    def use_tools(self, tools: _Tools | None) -> None: ...
+    def counts(self, channel: Channel) -> Counts: ...
+    def reset(self) -> None: ...
     @property
     def held(self) -> int: ...
 
@@ -322,7 +359,15 @@ def request_hint(
     path: str, method: str, formats: Format | Sequence[Format] | None = None
 ) -> Hint | None: ...
 def request_model(body: bytes) -> str | None: ...
-def request_thinking(path: str, body: bytes) -> Thinking: ...
+def read_request(path: str, body: bytes) -> Request: ...
+@final
+class Request:
+    @property
+    def thinks(self) -> bool | None: ...
+    @property
+    def thinking(self) -> Thinking: ...
+    @property
+    def tools(self) -> str: ...
 
 
 @final
@@ -387,39 +432,41 @@ class Stats:
 
 @final
 class Rewriter:
+    # Generated from src/ffi by tests/header: do not edit.
     def __new__(
         cls,
         dialect: Dialect | str,
         *,
         start: Start | None = None,
-        field: Field = "reasoning_content",
-        body: Body = "unknown",
-        formats: Format | Sequence[Format] | None = None,
-        responses_as: ResponsesAs = "reasoning_text",
-        calls: bool = False,
-        tools: _Tools | None = None,
-        calls_in_thinking: CallsInThinking = "dialect",
-        repair: bool = False,
-        promote_empty: bool = False,
-        merge: bool = False,
         stray_close: StrayClose = "dialect",
+        calls_in_thinking: CallsInThinking = "dialect",
         leading_tags: LeadingTags = "dialect",
-        off: bool = False,
-        max_event: int | None = None,
-        max_held: int | None = None,
-        max_tools: int | None = None,
-        keep_guessed: bool = False,
+        thinking: Thinking = "keep",
         not_whole: NotWhole = "tell",
         unknown_tool: UnknownTool = "text",
         implied_end: ImpliedEnd = "on",
+        tools: _Tools | None = None,
+        start_call: str | None = None,
+        max_tools: int | None = None,
+        max_held: int | None = None,
         max_calls: int | None = None,
         repair_arguments: bool = False,
-        start_call: str | None = None,
+        promote_empty: bool = False,
+        keep_guessed: bool = False,
+        field: Field = "reasoning_content",
+        body: Body = "unknown",
+        off: bool = False,
+        calls: bool = False,
+        max_event: int | None = None,
+        formats: Format | Sequence[Format] | None = None,
+        responses_as: ResponsesAs = "reasoning_text",
+        repair: bool = False,
+        merge: bool = False,
         normalise: Shape | Sequence[Shape] | None = None,
-        thinking: Thinking = "keep",
         label: bool = False,
         comments: Comments = "keep",
     ) -> Self: ...
+    # End of what is generated.
     def feed(self, data: Buffer) -> bytes: ...
     def finish(self) -> bytes: ...
     def reset(self) -> None: ...

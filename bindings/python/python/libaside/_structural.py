@@ -1,5 +1,5 @@
-"""Grammars for the calls of a dialect, as vLLM's structural tags. They are made from the tables that read the answer, so that the
-form that a grammar allows is the form that is read."""
+"""Grammars for the calls of a dialect, as vLLM's structural tags. They are made from the tables with which the answer is read, so a
+grammar allows exactly the form that is read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _tag(forms: Any, one: ToolTrigger, function: Any) -> Any:
 
 
 def _pairs(forms: Any, one: ToolTrigger, schema: Any) -> Any:
-    """Return the grammar of keys and values in tags: those of the schema in any order, or any if the schema has none."""
+    """Return the grammar of keys and values in tags: the keys of the schema in any order, or any keys if the schema has none."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     text = forms.AnyTextFormat(excludes=[end for end in (one.value_end.strip(),) if end])
     if not properties:

@@ -20,12 +20,12 @@ from ._libaside import Dialect, Rewriter, request_hint, wants
 
 __all__ = ["AsyncTransport", "Transport"]
 
-# These headers describe the answer as the server wrote it.
+# These headers describe the server's body, not the rewritten one.
 _GONE = ("content-length", "etag", "content-md5", "digest", "repr-digest")
 
 
 class _Options:
-    """The code that both transports share: everything except reading the answer."""
+    """The code that both transports share: all except reading the answer."""
 
     def __init__(self, dialect: Dialect | str, **options: Any) -> None:
         self._dialect = dialect

@@ -92,8 +92,8 @@ def _model_of_events(data: bytes) -> object:
 
 
 def _joined(thinking: object, content: object) -> str | None:
-    """Return the text that the model wrote, if LiteLLM has split it. LiteLLM splits whole answers, and leaves the white space
-    around the markers. Return None if there is no such white space."""
+    """Return the text that the model wrote, if LiteLLM has split it. LiteLLM splits whole answers, and keeps the white space around
+    the markers. Return None if there is no such white space."""
     if not isinstance(thinking, str) or not isinstance(content, str) or "<think" in content or "</think" in thinking:
         return None
     is_framed = thinking != thinking.strip() or content != content.lstrip()
@@ -110,7 +110,7 @@ def _unsplit(message: dict[str, Any]) -> None:
     blocks = message.get("content")
     if isinstance(blocks, list) and len(blocks) > 1 and all(isinstance(block, dict) for block in blocks[:2]):
         first, second = blocks[:2]
-        # A signature is the model's own, so a block with one must return to the model unchanged.
+        # A signature is the model's own, so a block with a signature must be sent back to the model unchanged.
         if first.get("type") == "thinking" and second.get("type") == "text" and not first.get("signature"):
             if (text := _joined(first.get("thinking"), second.get("text"))) is not None:
                 message["content"] = [{**second, "text": text}, *blocks[2:]]

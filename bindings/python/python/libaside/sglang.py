@@ -8,6 +8,9 @@ The dialect is that of the environment variable `ASIDE_DIALECT`, otherwise that 
 `aside-qwen3` and the like select the dialect after the hyphen. SGLang's server also reads fields of a detector. So each detector is
 a subclass of the family's own, if SGLang has one, and replaces only the methods that parse.
 
+By default, a call of a tool that the request does not list is text. With `ASIDE_SGLANG_UNKNOWN_TOOL=drop`, it is left out; SGLang's
+own detectors leave it out too. If `SGLANG_FORWARD_UNKNOWN_TOOLS` is set, it is reported like other calls.
+
 Written for the interface of SGLang 0.5.23.
 """
 
@@ -20,8 +23,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from ._engine import Answer, Part, Piece, Start, both, choose_dialect, markers, pieces
-from ._libaside import Dialect, Scanner, ToolTrigger
+from ._engine import Piece, Said, Start, both, choose_dialect, markers, pieces, said, whole_calls
+from ._libaside import Answer, Dialect, Scanner, ToolTrigger
 
 __all__ = ["NAME", "register"]
 
@@ -108,7 +111,7 @@ def _model() -> str | None:
     """Return the name of the model that this process serves, if there is one."""
     try:
         args = importlib.import_module("sglang.srt.runtime_context").get_server_args()
-    except Exception:  # Outside a server, each version of SGLang raises another error.
+    except Exception:  # Outside a server, each version of SGLang raises a different error.
         return None
     name: object = getattr(args, "served_model_name", None) or getattr(args, "model_path", None)
     return name if isinstance(name, str) else None
@@ -203,47 +206,48 @@ def _calls_class(dialect_of: Callable[[], Dialect], base: Any) -> Any:
     class AsideCallDetector(base):  # type: ignore[misc]
         """Reads the tool calls in the normal text. SGLang makes one for each request."""
 
-        _answer: Answer | None = None
+        _answer: Answer[str] | None = None
 
-        def _begin(self, tools: Any) -> Answer:
+        def _begin(self, tools: Any) -> Answer[str]:
             dialect = dialect_of()
             start: Start | None = "content" if "content" in dialect.starts else None
+            drops = os.environ.get("ASIDE_SGLANG_UNKNOWN_TOOL") == "drop"
             is_open = os.environ.get("SGLANG_FORWARD_UNKNOWN_TOOLS", "").lower() in ("1", "true", "yes", "y", "t")
-            scanner: Scanner[str] = Scanner(
+            # Thinking in the normal text has passed the detector of reasoning, and stays there.
+            return Answer(
                 dialect,
                 start=start,
-                calls=True,
+                thinking="inline",
                 tools=[tool.model_dump() for tool in tools or []] or None,
                 stray_close="text",
-                unknown_tool="tell" if is_open else "text",
+                unknown_tool="tell" if is_open else "drop" if drops else "text",
             )
-            return Answer(scanner)
 
         def has_tool_call(self, text: str) -> bool:
             answer = self._begin(None)
-            return bool(answer.feed(text).calls or answer.finish().calls)
+            return bool(said(answer.feed(text) + answer.finish()).calls)
 
         def detect_and_parse(self, text: str, tools: Any) -> Any:
             answer = self._begin(tools)
-            content = answer.feed(text).content + answer.finish().content
+            part = said(answer.feed(text) + answer.finish())
             made = [
                 types.ToolCallItem(tool_index=index, name=call.name, parameters=call.arguments)
-                for index, call in enumerate(answer.whole_calls())
+                for index, call in enumerate(whole_calls(part.calls))
             ]
-            return types.StreamingParseResult(normal_text=content if made else text, calls=made)
+            return types.StreamingParseResult(normal_text=part.content, calls=made)
 
         def parse_streaming_increment(self, new_text: str, tools: Any) -> Any:
             self._answer = self._answer or self._begin(tools)
-            return self._result(self._answer.feed(new_text))
+            return self._result(said(self._answer.feed(new_text)))
 
         def finish(self, tools: Any) -> Any:
-            return self._result(self._answer.finish()) if self._answer else types.StreamingParseResult()
+            return self._result(said(self._answer.finish())) if self._answer else types.StreamingParseResult()
 
-        def _result(self, part: Part) -> Any:
+        def _result(self, part: Said) -> Any:
             made = [
-                types.ToolCallItem(tool_index=delta.index, name=delta.name, parameters=delta.arguments)
-                for delta in part.calls
-                if delta.name or delta.arguments
+                types.ToolCallItem(tool_index=one.index, name=one.name or None, parameters=one.text)
+                for one in part.calls
+                if one.kind != "call_end"
             ]
             return types.StreamingParseResult(normal_text=part.content, calls=made)
 

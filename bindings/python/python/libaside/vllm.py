@@ -8,7 +8,7 @@ vLLM finds both by an entry point (group `vllm.general_plugins`). The dialect is
 one dialect under a name that you choose:
 
     ReasoningParserManager.register_module("mine", module=libaside.vllm.reasoning_parser("qwen3"))
-    ToolParserManager.register_module("mine", module=libaside.vllm.tool_parser("qwen3"))
+    ToolParserManager.register_module("mine", module=libaside.vllm.tool_parser("qwen3", around_calls="drop"))
 
 With a tool parser, vLLM stops calling the reasoning parser at the first content; later thinking is then content, and passes through
 the tool parser. Without a tool parser, set `ASIDE_VLLM_STAY=1` to split thinking wherever it occurs. `parser` returns both parsers
@@ -25,8 +25,25 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._engine import Answer, Ids, Part, Start, both, choose_dialect, is_off, markers, own_id, pieces, read_by, start_of, taught, vocabulary, whole
-from ._libaside import CallDelta, Dialect, Scanner
+from ._engine import (
+    Ids,
+    Said,
+    Start,
+    both,
+    choose_dialect,
+    markers,
+    own_id,
+    pieces,
+    read_by,
+    said,
+    start_of,
+    taught,
+    thinks,
+    vocabulary,
+    whole,
+    whole_calls,
+)
+from ._libaside import Answer, Dialect, Part, Scanner
 from ._structural import register_structural_tag
 
 __all__ = ["NAME", "compose_parser", "parser", "reasoning_parser", "register", "tool_parser"]
@@ -74,16 +91,24 @@ def reasoning_parser(dialect: str | Dialect) -> type[Any]:
     return _reasoning_class(lambda tokenizer, config: found)
 
 
-def tool_parser(dialect: str | Dialect) -> type[Any]:
-    """Return the tool parser of a dialect: a class that vLLM makes for each request."""
+def tool_parser(dialect: str | Dialect, **policies: Any) -> type[Any]:
+    """Return the tool parser of a dialect: a class that vLLM makes for each request.
+
+    By default, no text is lost, and a call is reported as it arrives. Some of vLLM's own parsers have other policies:
+
+    - `around_calls="drop"`: the content ends where the first call begins. Blanks before that call are kept.
+    - `name_first=True`: the name of a call is reported in one message of a stream, and its arguments in later ones.
+    - `forms=("xml", "json")`: a request whose variable `tool_call_format` has another value is refused. The first is the default.
+    - The options of an `Answer`: `not_whole="hold"` reports a whole call in one message, and `unknown_tool="text"` only calls of
+      the request's tools."""
     found = Dialect.find(dialect) if isinstance(dialect, str) else dialect
-    return _tool_class(lambda tokenizer, config: found)
+    return _tool_class(lambda tokenizer, config: found, **policies)
 
 
-def parser(dialect: str | Dialect) -> type[Any]:
-    """Return the `Parser` of a dialect: a class that vLLM makes for each request. It reads reasoning, content and calls by one
-    scanner."""
-    return compose_parser(reasoning_parser(dialect), tool_parser(dialect))
+def parser(dialect: str | Dialect, **policies: Any) -> type[Any]:
+    """Return the `Parser` of a dialect: a class that vLLM makes for each request. It reads reasoning, content and calls with one
+    `Answer`. The policies are those of `tool_parser`."""
+    return compose_parser(reasoning_parser(dialect), tool_parser(dialect, **policies))
 
 
 def compose_parser(reasoning: type[Any] | None, tool: type[Any] | None, **fields: Any) -> type[Any]:
@@ -93,12 +118,12 @@ def compose_parser(reasoning: type[Any] | None, tool: type[Any] | None, **fields
 
 
 class _Streams:
-    """Makes a `DelegatingParser` read a stream by one scanner, if it has both parsers and vLLM does not itself read a forced
-    call."""
+    """Makes a `DelegatingParser` read a stream with one `Answer`, if it has both parsers and vLLM does not read a forced call
+    itself."""
 
     _reasoning_parser: Any
     _tool_parser: Any
-    _answer: Answer | None = None
+    _answer: Answer[str] | None = None
 
     def parse_delta(
         self, delta_text: str, delta_token_ids: list[int], request: Any, prompt_token_ids: list[int] | None = None, *, finished: bool
@@ -106,18 +131,16 @@ class _Streams:
         pair = self._reasoning_parser and self._tool_parser
         is_forced = request.tool_choice not in (None, "auto", "none")
         if not pair or is_forced and self._tool_parser.supports_required_and_named:
-            said = super().parse_delta  # type: ignore[misc]
-            return said(delta_text, delta_token_ids, request, prompt_token_ids, finished=finished)
+            own = super().parse_delta  # type: ignore[misc]
+            return own(delta_text, delta_token_ids, request, prompt_token_ids, finished=finished)
         if self._answer is None:
             if prompt_token_ids is not None:
                 self._reasoning_parser.set_prompt_token_ids(prompt_token_ids)
-            self._answer = Answer(self._reasoning_parser.begin(**self._tool_parser.options(request)), splits=True)
-        part = self._answer.feed(delta_text)
-        if finished:
-            last = self._answer.finish()
-            part = Part(part.reasoning + last.reasoning, part.content + last.content, part.calls + last.calls)
+            self._answer = self._reasoning_parser.begin(Answer, **self._tool_parser.options(request))
+        parts = self._answer.feed(delta_text)
+        part = self._tool_parser.around.said(delta_text, parts + self._answer.finish() if finished else parts)
         made = self._reasoning_parser.message(part.reasoning, part.content)
-        calls = self._tool_parser.deltas(part)
+        calls = self._tool_parser.deltas(part, finished)
         if finished and (promoted := self._reasoning_parser.get_streaming_fallback_content("", request)):
             made = _protocol().DeltaMessage(reasoning=part.reasoning or None, content=promoted)
         if calls and request.tool_choice != "none":
@@ -159,7 +182,7 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             self._dialect = dialect_of(tokenizer, kwargs.get("model_config"))
             asked = read_by(getattr(tokenizer, "chat_template", None), kwargs.get("chat_template_kwargs") or {})
             self._start: Start | None = start_of(self._dialect, asked)
-            self._is_off = is_off(asked)
+            self._is_off = thinks(asked) is False
             self._ids = Ids(self._dialect, taught(tokenizer, vocabulary(tokenizer), self._dialect), self._start)
             self._prompt = ""
             self._said: list[str] = []
@@ -192,21 +215,21 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
         def adjust_initial_state_from_prompt(self, prompt_token_ids: Sequence[int]) -> None:
             self.set_prompt_token_ids(prompt_token_ids)
 
-        def begin(self, **options: Any) -> Scanner[str]:
-            """Return a scanner of the answer."""
+        def begin(self, made: Any = Scanner, **options: Any) -> Any:
+            """Return a scanner, or another object that reads the answer."""
             # A model that was asked not to think writes no closer, unless its prompt has closed the thinking.
             stray: Literal["text", "dialect"] = "text" if self._is_off and not self._prompt else "dialect"
-            scanner: Scanner[str] = Scanner(self._dialect, start=self._start, stray_close=stray, **options)
+            reader = made(self._dialect, start=self._start, stray_close=stray, **options)
             if self._prompt:
-                scanner.start_from_prompt(self._prompt)
-            return scanner
+                reader.start_from_prompt(self._prompt)
+            return reader
 
         # ---- the whole answer ----
 
         def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
             asked = _template_kwargs(request)
             scanner = self.begin()
-            if not self._prompt and is_off(asked):
+            if not self._prompt and thinks(asked) is False:
                 scanner = Scanner(self._dialect, start=start_of(self._dialect, asked))
             reasoning, content = whole(scanner, model_output)
             if _wants_content(asked) and not content:
@@ -226,7 +249,7 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             delta_token_ids: Sequence[int],
         ) -> Any:
             if not self._has_begun and previous_text:
-                # Another parser has read the beginning of the answer.
+                # A different parser has read the beginning of the answer.
                 self._scanner.feed(previous_text)
             self._has_begun = True
             return self.message(*both(pieces(self._scanner.feed(delta_text))))
@@ -278,10 +301,45 @@ def _template_kwargs(request: Any) -> dict[str, Any]:
 
 def _wants_content(template_kwargs: dict[str, Any]) -> bool:
     """Return whether an answer that is only reasoning is to be returned as content."""
-    return template_kwargs.get("force_nonempty_content") is True or is_off(template_kwargs)
+    return template_kwargs.get("force_nonempty_content") is True or thinks(template_kwargs) is False
 
 
-def _tool_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
+class _Around:
+    """The additions of an answer. With `drops`, as in many parsers of engines, the content ends where the first call begins; blanks
+    before that call, which an answer removes, are kept if they follow text."""
+
+    def __init__(self, drops: bool) -> None:
+        self._drops = drops
+        self._text = ""
+        self._has_content = self._has_call = False
+
+    def said(self, text: str, parts: list[Part[str]]) -> Said:
+        """Return the additions of the parts that this text makes."""
+        whole = said(parts)
+        if not self._drops:
+            return whole
+        if self._has_call:
+            return whole._replace(content="")
+        until = next((at for at, part in enumerate(parts) if part.kind == "call"), None)
+        content = said(parts[:until]).content
+        # Text that the answer holds is kept. Text before the thinking does not belong to the content after it.
+        self._text = text if whole.reasoning else self._text + text
+        if content:
+            self._has_content, self._text = True, self._text.partition(content)[2]
+        if until is not None:
+            self._has_call = True
+            if self._has_content:
+                content += self._text[: len(self._text) - len(self._text.lstrip())]
+        return whole._replace(content=content)
+
+
+def _tool_class(
+    dialect_of: Callable[[Any, Any], Dialect],
+    around_calls: Literal["keep", "drop"] = "keep",
+    name_first: bool = False,
+    forms: Sequence[str] = (),
+    **options: Any,
+) -> type[Any]:
     base = _module("vllm.tool_parsers.abstract_tool_parser").ToolParser
     make_tool_call_id = _module("vllm.renderers.chat_utils").make_tool_call_id
     envs = _module("vllm.envs")
@@ -299,42 +357,47 @@ def _tool_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             # it, vLLM makes the model write them as JSON, and reads them itself.
             self.structural_tag_model = register_structural_tag(self._dialect)
             self.supports_required_and_named = not (self.structural_tag_model and envs.VLLM_ENFORCE_STRICT_TOOL_CALLING)
-            self._answer: Answer | None = None
+            self._answer: Answer[str] | None = None
             self._ids: list[str] = []
+            self._late: list[Part[str]] = []
+            self.around = _Around(around_calls == "drop")
 
         def adjust_request(self, request: Any) -> Any:
-            """Let vLLM pass markers that are special tokens as text."""
+            """Let vLLM pass markers that are special tokens as text. Refuse a form that the options do not list."""
+            if forms and (form := _template_kwargs(request).get("tool_call_format", forms[0])) not in forms:
+                raise ValueError(f"Unsupported tool_call_format {form!r}: write one of {', '.join(forms)}")
             request = super().adjust_request(request)
             if request.tools and request.tool_choice != "none":
                 request.skip_special_tokens = False
             return request
 
         def options(self, request: Any) -> dict[str, Any]:
-            """Return the options of a scanner that reads the calls of a request."""
+            """Return the options of an answer to a request."""
             is_parallel = getattr(request, "parallel_tool_calls", True) is not False
             tools = _tools(request, self.tools)
-            return {"calls": True, "tools": tools, "unknown_tool": "tell", "max_calls": None if is_parallel else 1}
+            return {"tools": tools, "unknown_tool": "tell", "max_calls": None if is_parallel else 1, **options}
 
-        def _begin(self, request: Any) -> Answer:
+        def _begin(self, request: Any) -> Answer[str]:
+            # Thinking in the content has passed the reasoning parser, and stays there.
             start: Start | None = "content" if "content" in self._dialect.starts else None
-            return Answer(Scanner(self._dialect, start=start, stray_close="text", **self.options(request)))
+            return Answer(self._dialect, start=start, stray_close="text", thinking="inline", **self.options(request))
 
         # ---- the whole answer ----
 
         def extract_tool_calls(self, model_output: str, request: Any) -> Any:
             answer = self._begin(request)
-            content = answer.feed(model_output).content + answer.finish().content
+            part = _Around(around_calls == "drop").said(model_output, answer.feed(model_output) + answer.finish())
             made = [
                 protocol.ToolCall(
                     id=call.id or make_tool_call_id(func_name=call.name, idx=index),
                     type="function",
                     function=protocol.FunctionCall(name=call.name, arguments=call.arguments),
                 )
-                for index, call in enumerate(answer.whole_calls())
+                for index, call in enumerate(whole_calls(part.calls))
             ]
             if not made:
                 return protocol.ExtractedToolCallInformation(tools_called=False, tool_calls=[], content=model_output)
-            return protocol.ExtractedToolCallInformation(tools_called=True, tool_calls=made, content=content or None)
+            return protocol.ExtractedToolCallInformation(tools_called=True, tool_calls=made, content=part.content or None)
 
         # ---- a stream ----
 
@@ -350,49 +413,46 @@ def _tool_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
         ) -> Any:
             if self._answer is None:
                 self._answer = self._begin(request)
-            return self._message(self._answer.feed(delta_text))
+            return self._message(self.around.said(delta_text, self._answer.feed(delta_text)))
 
         def finish_streaming(self) -> Any:
             """Return the message for the text that was held back."""
-            return self._message(self._answer.finish()) if self._answer else None
+            return self._message(self.around.said("", self._answer.finish()), True) if self._answer else None
 
-        def _message(self, part: Part) -> Any:
-            said: dict[str, Any] = {}
+        def _message(self, part: Said, is_last: bool = False) -> Any:
+            fields: dict[str, Any] = {}
             if part.content:
-                said["content"] = part.content
-            if calls := self.deltas(part):
-                said["tool_calls"] = calls
-            return protocol.DeltaMessage(**said) if said else None
+                fields["content"] = part.content
+            if calls := self.deltas(part, is_last):
+                fields["tool_calls"] = calls
+            return protocol.DeltaMessage(**fields) if fields else None
 
-        def deltas(self, part: Part) -> list[Any]:
+        def deltas(self, part: Said, is_last: bool = False) -> list[Any]:
             """Return the additions to calls, one for each call."""
-            made: dict[int, Any] = {}
+            made: list[Any] = []
+            calls, self._late = self._late + part.calls, []
+            for at, one in enumerate(calls):
+                if one.kind == "call":
+                    self._begin_call(one)
+                    function = protocol.DeltaFunctionCall(name=one.name, arguments="")
+                    made.append(protocol.DeltaToolCall(index=one.index, id=self._ids[-1], type="function", function=function))
+                    if name_first and not is_last:
+                        self._late = calls[at + 1 :]
+                        break
+                elif one.kind == "arguments":
+                    if not made or made[-1].index != one.index or name_first and not made[-1].function.arguments:
+                        made.append(protocol.DeltaToolCall(index=one.index, function=protocol.DeltaFunctionCall(arguments="")))
+                    made[-1].function.arguments += one.text
+                    self.streamed_args_for_tool[one.index] += one.text
+                    self.prev_tool_call_arr[one.index]["arguments"] += one.text
+            return made
 
-            def add(index: int, arguments: str) -> None:
-                if index not in made:
-                    made[index] = protocol.DeltaToolCall(index=index, function=protocol.DeltaFunctionCall(arguments=""))
-                made[index].function.arguments += arguments
-                self.streamed_args_for_tool[index] += arguments
-
-            for delta in part.calls:
-                is_new = delta.index >= len(self._ids)
-                if is_new:
-                    self._begin_call(delta)
-                    function = protocol.DeltaFunctionCall(name=delta.name, arguments="")
-                    made[delta.index] = protocol.DeltaToolCall(
-                        index=delta.index, id=self._ids[delta.index], type="function", function=function
-                    )
-                self.prev_tool_call_arr[delta.index]["arguments"] += delta.arguments
-                if delta.arguments:
-                    add(delta.index, delta.arguments)
-            return list(made.values())
-
-        def _begin_call(self, delta: CallDelta) -> None:
+        def _begin_call(self, call: Part[str]) -> None:
             """Note a call in the lists by which vLLM determines why an answer has ended."""
-            self._ids.append(own_id(delta) or make_tool_call_id(func_name=delta.name, idx=delta.index))
-            self.current_tool_id = delta.index
+            self._ids.append(own_id(call) or make_tool_call_id(func_name=call.name, idx=call.index))
+            self.current_tool_id = call.index
             self.current_tool_name_sent = True
-            self.prev_tool_call_arr.append({"name": delta.name, "arguments": ""})
+            self.prev_tool_call_arr.append({"name": call.name, "arguments": ""})
             self.streamed_args_for_tool.append("")
 
     return AsideToolParser

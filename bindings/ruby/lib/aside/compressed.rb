@@ -7,7 +7,7 @@ module Aside
   #   puts result.text if result.compressed?
   class Compressed
     # A frozen Array with one element for each part of the call: a new String (UTF-8) if the part changed, nil if it is left out
-    # because another part says the same, otherwise the part itself.
+    # because another part has the same text, otherwise the part itself.
     attr_reader :parts
 
     # The Report.

@@ -4,19 +4,9 @@ require "json"
 
 # Shortens tool results: see Compressor.
 module Aside
-  # Returns the length in bytes below which a text is never shortened. Unstable.
-  def self.min_compressible
-    Native.aside_min_compressible
-  end
-
-  # Returns the smallest budget of a Compressor, in bytes. Unstable.
-  def self.min_budget
-    Native.aside_min_budget
-  end
-
   # Shortens tool results before a model reads them. It removes text that a terminal does not show, repeats, and lines without
-  # information; under a budget, everything but verdicts, errors, tail and head. Marker lines count omitted text, and the Report
-  # can return it. A result that does not get shorter stays unchanged, to the byte.
+  # information; under a budget, everything but verdicts, errors, tail and head. Marker lines say how much text was omitted, and the
+  # Report can return that text. A result that does not get shorter stays unchanged, to the byte.
   #
   #   compressor = Aside::Compressor.new(budget: 4_000)
   #   log = "#{"warning: the same again\n" * 200}make: *** [all] Error 1\n"
@@ -27,8 +17,8 @@ module Aside
   #
   # +id+:: returns its name in banners and reports
   # <tt>apply(text, input)</tt>:: returns a shorter text, or nil if there is nothing to do
-  # +tool_ids+:: returns the ids of the tools whose results it is for; none means all. Optional
-  # <tt>matches?(tool_id, input)</tt>:: returns whether it is for a call. Optional
+  # +tool_ids+:: returns the ids of the tools whose results the filter is for; an empty list means all. Optional
+  # <tt>matches?(tool_id, input)</tt>:: returns whether the filter is for a call. Optional
   #
   # A cache, which is unstable, has +id+, +tool_ids+ and
   #
@@ -37,13 +27,12 @@ module Aside
   # <tt>observe(tool_id, input)</tt>:: receives every call before any cache is asked. Optional
   #
   # A text is a new String in UTF-8, valid if the tool's output was. +input+ is the call's input, parsed from JSON and frozen,
-  # with String keys. A hit of a cache counts only if the fresh text equals the recorded one.
+  # with String keys. A recorded result is used only if the fresh text equals the recorded text.
   #
   # [Exceptions in filters and caches] The object is skipped for that call, the others still run, and the report has its id and
   #                                    the exception. A StandardError is not raised, so that a filter's defect loses no
-  #                                    result. Anything else, such as Interrupt, is raised at the end of the call. To throw
-  #                                    out of the object's method, yield out of it or exit the thread counts as an exception
-  #                                    too.
+  #                                    result. Anything else, such as Interrupt, is raised at the end of the call. Throwing or
+  #                                    yielding out of the object's method, or exiting the thread, counts as an exception too.
   # [Strings] Texts are Strings of any encoding. Changed texts are new Strings in UTF-8, valid if the original was.
   # [Threads] Only its caches change, so any number of threads may use a compressor at once; filters and caches in Ruby must
   #           allow that. They run in the thread that compresses, and must not use the compressor that called them: BusyError.
@@ -54,7 +43,7 @@ module Aside
   class Compressor
     include Handle
 
-    # The library refuses JSON that is nested more deeply.
+    # The library refuses JSON with a deeper nesting.
     MAX_NESTING = 127
     private_constant :MAX_NESTING
 
@@ -63,26 +52,25 @@ module Aside
     # +budget+:: the limit in bytes for a result's text parts together, banners and markers included; at least 1,024. nil: no
     #            budget. Protected and short parts stay whole, and every other part may have 1,024 bytes, so that a result of
     #            100 parts may have 100 KiB under any budget
-    # +budget_tokens+:: the limit in tokens, at least 512, by an estimate from the shape of the text. Of two budgets, both hold
+    # +budget_tokens+:: the limit in tokens, at least 512, estimated from the shape of the text. If both budgets are set, both apply
     # +count+:: an object with +call+, such as a Proc, that returns the number of tokens of a String, in place of the estimate. It
-    #           is called at most eight times for one result. If it raises an exception, the estimate holds, and the report has a
+    #           is called at most eight times for one result. If it raises an exception, the estimate counts, and the report has a
     #           failure of +count+
-    # +memory+:: the longest text, in bytes, that #compress works on as a whole. A longer one goes window by window, as in a
-    #            ToolStream with that much memory, and the report has no stretches of it. nil: a text of any length is worked on
-    #            as a whole, which takes some times as much memory as it has bytes
+    # +memory+:: the longest text, in bytes, that #compress works on as a whole. A longer text is read window by window, as in a
+    #            ToolStream with that much memory, and the report has no stretches of it. nil: a text of any length is worked on as
+    #            a whole, which needs several times its length in memory
     # +switch_off+:: the banner's last sentence, which says how to switch compression off on this host
     # +built_in+:: false: leave out the built-in filters
-    # +without+:: ids of built-in filters to leave out. Unstable
     # +minify_json+:: true: add the filter that minifies JSON, the only one that changes protected text. Unstable
-    # +filters+:: more filters, in order: texts of filter files (TOML) and objects as above. One with the id of another
-    #             replaces it
+    # +filters+:: more filters, in order: texts of filter files (TOML) and objects as above. A filter replaces an earlier one with
+    #             the same id
     # +last_run+:: the number of bytes for the library's own cache, which keeps the last result of each call; nil: no such
     #              cache. Unstable
     # +caches+:: more caches, objects as above. Unstable
     #
-    # Raises FilterError for a text that is not a filter file, OptionError for a budget that is too small and for an unknown
-    # id, and TypeError for an object without the methods.
-    def initialize(budget: nil, budget_tokens: nil, count: nil, memory: nil, switch_off: nil, built_in: true, without: [],
+    # Raises FilterError for a text that is not a filter file, OptionError for a budget that is too small,
+    # and TypeError for an object without the methods.
+    def initialize(budget: nil, budget_tokens: nil, count: nil, memory: nil, switch_off: nil, built_in: true,
                    minify_json: false, filters: [], last_run: nil, caches: [])
       raise OptionError, "budget is below 1024" if budget&.zero?
       raise OptionError, "budget_tokens is below 512" if budget_tokens&.zero?
@@ -98,7 +86,6 @@ module Aside
       options = [*options, count ? Host::COUNT.address : 0, 0, 0].pack(Native::COMPRESSOR_OPTIONS_PACK)
       registry = Error.check_address(Native.aside_registry_new(built_in ? 1 : 0))
       begin
-        without.each { |id| remove(registry, Native.name(id)) }
         Error.check(Native.aside_registry_minify_json(registry)) if minify_json
         filters.each { |filter| add(registry, filter) }
         Error.check(Native.aside_registry_add_last_run(registry, Native.count("last_run", last_run))) if last_run
@@ -114,7 +101,7 @@ module Aside
     # is text and anything else passes unchanged.
     #
     # +tool_id+:: the tool, a String or Symbol
-    # +input+:: the tool's input: an object that JSON can represent, or a String of JSON. That of a terminal has
+    # +input+:: the tool's input: an object that JSON can represent, or a String of JSON. The input of a terminal tool has
     #           +command+, and may have +cwd+ and +exit_code+
     # +exit_code+:: an Integer that is added to the input, which must be an object (or nil)
     # +now+:: the time, for caches
@@ -153,7 +140,7 @@ module Aside
     # other method then raises ClosedError. Raises BusyError while it compresses. Returns nil.
     def close
       @lock.synchronize do
-        raise BusyError, "this #{self.class} is in use" if @inside.values.any?(&:alive?) # after a fork, some are not
+        raise BusyError, "this #{self.class} is in use" if @inside.values.any?(&:alive?) # after a fork, some threads do not exist
 
         Native.aside_compressor_free(disown) unless closed?
       end
@@ -176,12 +163,6 @@ module Aside
       ensure
         @inside.delete(call) # without the lock, because waiting for it can be interrupted
       end
-    end
-
-    def remove(registry, id)
-      return unless Error.check(Native.aside_registry_remove(registry, id, id.bytesize)) == Native::NONE
-
-      raise OptionError, "no built-in filter is called `#{id}`"
     end
 
     def add(registry, filter)

@@ -2,8 +2,8 @@
 
 module Aside
   # Defines which bytes of a stream are markers, and their effect. A dialect never changes, so any number of threads may use
-  # one at once. Built-in dialects are frozen and may be shared between Ractors; <tt>Ractor.make_shareable</tt> makes a loaded
-  # one so.
+  # one at once. Built-in dialects are frozen and may be shared between Ractors; call <tt>Ractor.make_shareable</tt> for a loaded
+  # dialect.
   #
   #   Aside::Dialect.names                # => ["any", "apertus", ...]
   #   Aside::Dialect.find("qwen3").name   # => "qwen3"
@@ -33,10 +33,10 @@ module Aside
       end
 
       # Returns the built-in dialect that a model writes. +model+ is the name that a hub, a registry or an API has for it, or
-      # a file's path, in upper or lower case. The dialect starts as this model does: see #start.
+      # a file's path, in upper or lower case. The dialect has this model's start: see #start.
       #
       # Raises UnknownDialectError if no dialect is known for the model, or several fit equally well. The message lists those
-      # dialects, or the nearest known models with theirs, or says that the model is known to write no thinking in its text.
+      # dialects, or the nearest known models with their dialects, or says that the model is known to write no thinking in its text.
       #
       #   Aside::Dialect.find_for_model("unsloth/Qwen3-32B-GGUF:Q4_K_M").name  # => "qwen3"
       def find_for_model(model)
@@ -69,7 +69,7 @@ module Aside
       # Returns the built-in dialect that a chat template (Jinja) is written for, and where generation starts after its
       # generation prompt: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. It reads the template and does not render
       # it: the markers that the template writes decide, and the start is that of the branches taken by default. Raises
-      # UnknownDialectError if they are the markers of no dialect, and AmbiguousDialectError if they fit several.
+      # UnknownDialectError if the markers fit no dialect, and AmbiguousDialectError if they fit several.
       #
       #   dialect, start = Aside::Dialect.find_for_template(File.read("chat_template.jinja"))
       #   scanner = Aside::Scanner.new(dialect, start: start)
@@ -93,9 +93,9 @@ module Aside
         new(Error.check_address(Native.aside_dialect_load(toml, toml.bytesize)), :aside_dialect_free)
       end
 
-      # Returns a dialect read from a response template (JSON): how a model's text is divided, as the +response_template+ of its
-      # +tokenizer_config.json+ says it. +json+ is the template or that file. Raises DialectError, which names the part that is
-      # not read.
+      # Returns a dialect read from a response template (JSON): the +response_template+ of a model's +tokenizer_config.json+, which
+      # describes how its text is divided. +json+ is the template or that file. Raises DialectError, which names the part that
+      # cannot be read.
       #
       #   json = '{"start_anchor": "<a>", "fields": {"thinking": {"open": "[t]", "close": "[/t]"}, "content": {}}}'
       #   dialect = Aside::Dialect.from_response_template(json)
@@ -133,8 +133,8 @@ module Aside
     # +:header+. A dialect from ::find_for_model has the start of that model.
     attr_reader :start
 
-    # The address for a call of the library, 0 if closed; read it anew for each call. Another thread may close the dialect
-    # wherever a method ends, as #address does. An attribute reader has no frame, so nothing can come between it and the call.
+    # The address for a call of the library, 0 if closed; read it again for each call. Another thread may close the dialect wherever
+    # a method ends, as #address does. An attribute reader has no frame, so nothing can come between it and the call.
     attr_reader :handle # :nodoc:
 
     def initialize(address, free = nil) # :nodoc:
@@ -171,8 +171,8 @@ module Aside
     #
     # +trigger+ is the text that a model writes only if a call follows; +begin_text+ starts with it. +arguments+ says how the
     # arguments are written: +:json+, +:tags+, +:elements+ or +:literal+. +key_begin+, +key_end+, +value_begin+ and +value_end+
-    # go around keys and values; they are empty for JSON. +preserved+ are tags in these texts: those that are special tokens of
-    # the model's must be left in its text, or the call cannot be read.
+    # are the texts around keys and values; they are empty for JSON. +preserved+ are tags in these texts: tags that are special
+    # tokens of the model must be left in its text, or the call cannot be read.
     ToolTrigger = Struct.new(:trigger, :begin_text, :after_name, :end_text, :arguments, :key_begin, :key_end, :value_begin,
                              :value_end, :preserved)
 
@@ -193,12 +193,12 @@ module Aside
 
     # Frees a loaded dialect at once. Scanners and rewriters that were made from it remain usable. May be called again. Another
     # thread may use the dialect at the same time, except in #family and #opener, which read its memory. Does nothing to a frozen
-    # dialect, as the built-in ones are. Returns nil.
+    # dialect, such as a built-in one. Returns nil.
     def close
       return if frozen?
 
       @handle = 0
-      address = disown # of several threads that close it, one gets the address
+      address = disown # if several threads close it, only one gets the address
       Native.aside_dialect_free(address) if address
       nil
     end

@@ -26,14 +26,14 @@ module Aside
       raise BY_STATUS.fetch(status, Error).new(Native.last_error, status: status)
     end
 
-    # Raises the last error for a NULL that a function has returned; returns any other address.
+    # Raises the last error if a function has returned NULL; returns any other address.
     def self.check_address(address) # :nodoc:
       check(Native.aside_last_status) if address.zero?
       address
     end
   end
 
-  # No built-in dialect has that name, or none is known for that model or template. The message lists the nearest names.
+  # No built-in dialect has that name, or no dialect is known for that model or template. The message lists the nearest names.
   class UnknownDialectError < Error; end
 
   # A chat template fits several dialects equally well.
@@ -53,7 +53,7 @@ module Aside
   # An option has a value that it cannot have, or that the dialect does not support.
   class OptionError < Error; end
 
-  # Another thread, or a callback around the call, uses the object. Nothing has changed.
+  # Another thread, or a callback that encloses this call, is using the object. Nothing has changed.
   class BusyError < Error; end
 
   # A start was set after the stream's first byte, or a tool's output was fed after its end. Nothing has changed.
@@ -69,7 +69,7 @@ module Aside
   # A text is not the original that a report describes.
   class OriginalError < Error; end
 
-  # Memory ran out. A scanner or rewriter stays in this error until +reset+.
+  # Memory ran out. A scanner, answer or rewriter stays in this error until +reset+.
   class OutOfMemoryError < Error; end
 
   # The library caught a defect in itself. The object keeps this error: make a new one.

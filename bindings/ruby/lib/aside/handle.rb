@@ -4,11 +4,11 @@ module Aside
   # The ownership of an object of the library: +close+ frees it, or the garbage collector frees it with its owner. It must
   # never be used after that, nor by two threads at once.
   #
-  # In a Ractor other than the main one only +close+ frees it. Ruby keeps finalizers in a table that Ractors change without a
-  # lock, which was seen to end the process in Ruby 3.1, without this gem.
+  # In a Ractor other than the main one, only +close+ frees it. Ruby keeps finalizers in a table that Ractors change without a lock;
+  # in Ruby 3.1, this has ended processes, also without this gem.
   module Handle
     # A lock that refuses instead of waiting. As a Mutex it also keeps its owner in its Ractor: a Mutex can be neither copied
-    # nor moved to another one, where Ruby would do either silently.
+    # nor moved to another one, whereas Ruby would silently copy or move other objects.
     class Lock < Thread::Mutex # :nodoc:
       def initialize
         @inside = nil
@@ -41,7 +41,7 @@ module Aside
 
       private
 
-      # After a fork, drops the thread that was inside: it exists in the parent process only.
+      # After a fork, forgets the thread that was inside, because it exists only in the parent process.
       def forget
         thread = @inside
         @inside = nil if thread && !thread.alive? && @inside == thread
@@ -49,7 +49,7 @@ module Aside
     end
 
     # Returns a finalizer for one object only. Ruby copies finalizers together with their object, even if initialize_copy
-    # refuses the copy; +id+ is that of the object which is collected.
+    # refuses the copy; +id+ identifies the object that is collected.
     def self.finalizer(function, address, owner) # :nodoc:
       proc { |id| Native.public_send(function, address) if id == owner }
     end
@@ -72,7 +72,7 @@ module Aside
       raise TypeError, "an #{self.class} cannot be copied"
     end
 
-    # Refuses, because an address means nothing in another process.
+    # Refuses Marshal, because an address means nothing in another process.
     def marshal_dump # :nodoc:
       raise TypeError, "an #{self.class} cannot be dumped"
     end
@@ -84,10 +84,10 @@ module Aside
 
     private
 
-    # Returns the text that #inspect shows besides the class; nil for nothing.
+    # Returns the text that #inspect shows after the class, or nil.
     def described; end
 
-    # Runs the block while no other thread is inside. For owners with a Lock in +@lock+.
+    # Runs the block while no other thread is inside. Only for owners with a Lock in +@lock+.
     def exclusively
       @lock.hold(self) { yield }
     end

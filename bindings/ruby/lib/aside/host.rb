@@ -18,8 +18,8 @@ module Aside
       # Id and exception of each failure, in order.
       attr_reader :failed
 
-      # Makes a Call, and runs the block with it as this thread's current call. Raises at the end an exception that a report
-      # must not swallow.
+      # Makes a Call, and runs the block with it as this thread's current call. At the end, raises any exception that must not only
+      # be reported.
       def self.within(hosts)
         Thread.handle_interrupt(Object => :never) do
           call = new(hosts)
@@ -97,7 +97,7 @@ module Aside
       # Returns the result of the block for the object. If the block fails, stores the exception and returns a negative number.
       def answer(number, reply, &block)
         host = @hosts[number]
-        # Blocking, because a fiber scheduler would switch the thread's stack in the middle of the call.
+        # The Fiber is blocking, because a fiber scheduler would switch the thread's stack in the middle of the call.
         fiber = Fiber.new(blocking: true) { contain(host.object, &block) }
         # The reply is written here, not in the Fiber: a Fiber that yielded may be resumed after the call, when the reply's
         # memory is gone.
@@ -154,8 +154,8 @@ module Aside
       "#{failure.class}: #{failure.message}".scrub
     end
 
-    # The callbacks. They get the number of the object first, and addresses and lengths as Integers. As constants they outlive
-    # every compressor. In Ractors other than the main one they cannot be used.
+    # The callbacks. Their first argument is the number of the object; addresses and lengths are Integers. Because they are
+    # constants, they outlive every compressor. They work only in the main Ractor.
     MATCHES = FFI::Function.new(:int32, [:size_t] * 3) do |number, invocation, reply|
       Call.current.matches(number, invocation, reply)
     end

@@ -16,14 +16,14 @@ module Aside
   #   filter.feed("nk>Twice 21.</think>It is 42.", &emit)
   #   filter.flush(&emit)
   #
-  # Only bytes that could still become a marker or complete a character are held back. One thread at a time may use a filter;
-  # another one gets a BusyError.
+  # Only bytes that could still become a marker or complete a character are held back. One thread at a time may use a filter; a
+  # second thread gets a BusyError.
   class InlineThinkFilter
     # Matches the opener of a thought.
     OPEN_RE = /<think>/i
     # Matches the closer of a thought.
     CLOSE_RE = %r{</think>}i
-    # Matches a code fence. The filter itself does not need it: after visible content nothing is a marker.
+    # Matches a code fence. The filter itself does not need it, because nothing after visible content is a marker.
     FENCE_RE = /```/
     # The length of the longest marker.
     TAG_MAX_LEN = "</think>".length
@@ -39,7 +39,7 @@ module Aside
 
     # Feeds the next chunk, a String of any encoding and cut anywhere, and yields sentinel and text of the decided part. The
     # text is valid UTF-8, never empty, and a new String. If the block raises, the next call begins with the text that it has not
-    # received. Returns nil. Raises LocalJumpError without a block. A host that has several chunks at hand may join them, to save
+    # received. Returns nil. Raises LocalJumpError without a block. A host that already has several chunks may join them, to save
     # calls.
     def feed(chunk)
       raise LocalJumpError, "no block given" unless defined?(yield) # like block_given?, but cheaper

@@ -32,6 +32,9 @@ module Aside
     # The purpose of a stretch of a stream.
     CHANNEL = %i[content thinking narration tool].freeze
 
+    # The kind of a part of an answer. Later versions may add kinds: ignore those that you do not know.
+    PART_KIND = %i[thinking content call arguments call_end moved budget].freeze
+
     # The cause of the end of a span or a call.
     CAUSE = %i[marker implied end_of_stream forced malformed ended].freeze
 
@@ -44,7 +47,7 @@ module Aside
     # The treatment of a closer of the thinking without an opener, after content.
     STRAY_CLOSE = { dialect: 0, text: 1, drop: 2 }.freeze
 
-    # The reason why a stream ends, as far as its host knows.
+    # The reason why a stream ends, as far as its host knows it.
     END_REASON = { unknown: 0, ended: 1, cut_off: 2 }.freeze
 
     # The part of a call that is sent before the call is whole.
@@ -80,11 +83,14 @@ module Aside
     # A set of formats of answers, each with the end of its path.
     FORMATS = { chat: 1, completions: 2, responses: 4, messages: 8, ollama: 16, all: 2_147_483_647 }.freeze
 
-    # A set of the shapes in which servers send an answer, of which a rewriter makes one.
+    # A set of differences between the shapes of servers' answers, which a rewriter removes.
     SHAPES = { none: 0, field: 1, lists: 2, chunks: 4, content: 8, all: 2_147_483_647 }.freeze
 
-    # Whether a rewriter sends the thinking.
-    THINKING = { keep: 0, drop: 1 }.freeze
+    # Whether the thinking is sent.
+    THINKING = { keep: 0, drop: 1, inline: 2 }.freeze
+
+    # Whether a request says that the model should think.
+    THINKS = { unknown: 0, on: 1, off: 2 }.freeze
 
     # The form of the thinking in the items of OpenAI Responses.
     RESPONSES_AS = { reasoning_text: 0, summary: 1 }.freeze
@@ -121,20 +127,22 @@ module Aside
     # Each struct's size and the offsets of its fields; the format that packs it, in which a text or an array is a String, or
     # nil; and the one that unpacks it without its size and what is reserved, in which they are addresses.
 
+    ANSWER_OPTIONS_SIZE = 144
+    ANSWER_OPTIONS_AT = { size: 0, start: 8, stray_close: 12, calls_in_thinking: 16, leading_tags: 20, thinking: 24,
+                          not_whole: 28, unknown_tool: 32, implied_end: 36, tools: 40, start_call: 56, id_prefix: 72,
+                          max_tools: 88, max_held: 96, max_calls: 104, budget: 112, budget_unit: 120, budget_scope: 124,
+                          repair_arguments: 128, promote_empty: 132, keep_guessed: 136, may_take_back: 140 }.freeze
+    ANSWER_OPTIONS_PACK = "JL8pJpJpJQ4L6"
+
+    PART_SIZE = 72
+    PART_AT = { kind: 0, cause: 4, from: 8, to: 12, is_made: 16, is_whole: 20, is_repaired: 24, reserved: 28, index: 32,
+                text: 40, id: 56 }.freeze
+    PART_UNPACK = "L7x4QJ4"
+
     BYTES_SIZE = 16
     BYTES_AT = { at: 0, len: 8 }.freeze
     BYTES_PACK = "pJ"
     BYTES_UNPACK = "J2"
-
-    CALL_WRITER_OPTIONS_SIZE = 80
-    CALL_WRITER_OPTIONS_AT = { size: 0, tools: 8, id_prefix: 24, max_held: 40, max_tools: 48, not_whole: 56,
-                               unknown_tool: 60, implied_end: 64, repair_arguments: 68, max_calls: 72 }.freeze
-    CALL_WRITER_OPTIONS_PACK = "JpJpJQ2L4Q"
-
-    CALL_DELTA_SIZE = 112
-    CALL_DELTA_AT = { size: 0, call: 8, index: 16, id: 24, name: 40, arguments: 56, late_id: 72, is_first: 88,
-                      is_last: 92, cause: 96, is_whole: 100, is_repaired: 104, reserved: 108 }.freeze
-    CALL_DELTA_UNPACK = "x8Q2J8L5x4"
 
     TEMPLATE_MATCH_SIZE = 40
     TEMPLATE_MATCH_AT = { size: 0, dialects: 8, capacity: 16, count: 24, start: 32, reserved: 36 }.freeze
@@ -144,6 +152,10 @@ module Aside
     EXCHANGE_SIZE = 80
     EXCHANGE_AT = { size: 0, status: 8, formats: 12, method: 16, path: 32, content_type: 48, content_encoding: 64 }.freeze
     EXCHANGE_PACK = "JL2pJpJpJpJ"
+
+    REQUEST_SIZE = 32
+    REQUEST_AT = { size: 0, thinks: 8, thinking: 12, tools: 16 }.freeze
+    REQUEST_UNPACK = "x8L2J2"
 
     HISTORY_OPTIONS_SIZE = 48
     HISTORY_OPTIONS_AT = { size: 0, dialect: 8, max_body: 16, format: 24, name: 28, turns: 32, missing: 36, made: 40,
@@ -155,13 +167,11 @@ module Aside
     HISTORY_REPORT_AT = { size: 0, changed: 8, refused: 16, unread: 24, outcome: 32, thinking_off: 36 }.freeze
     HISTORY_REPORT_UNPACK = "x8Q3L2"
 
-    REWRITER_OPTIONS_SIZE = 160
-    REWRITER_OPTIONS_AT = { size: 0, start: 8, field: 12, body: 16, off: 20, max_event: 24, stray_close: 32, calls: 36,
-                            tools: 40, max_held: 56, calls_in_thinking: 64, formats: 68, responses_as: 72, repair: 76,
-                            promote_empty: 80, merge: 84, max_tools: 88, keep_guessed: 96, leading_tags: 100,
-                            not_whole: 104, unknown_tool: 108, implied_end: 112, repair_arguments: 116, max_calls: 120,
-                            start_call: 128, normalise: 144, thinking: 148, label: 152, comments: 156 }.freeze
-    REWRITER_OPTIONS_PACK = "JL4QL2pJQL6QL6QpJL4"
+    REWRITER_OPTIONS_SIZE = 72
+    REWRITER_OPTIONS_AT = { size: 0, answer: 8, field: 16, body: 20, off: 24, calls: 28, max_event: 32, formats: 40,
+                            responses_as: 44, repair: 48, merge: 52, normalise: 56, label: 60, comments: 64,
+                            reserved: 68 }.freeze
+    REWRITER_OPTIONS_PACK = "JpL4QL8"
 
     REWRITER_STATS_SIZE = 120
     REWRITER_STATS_AT = { size: 0, events: 8, changed: 16, added: 24, repaired: 32, too_long: 40, unread: 48,
@@ -182,10 +192,6 @@ module Aside
     TOOL_TRIGGER_AT = { size: 0, trigger: 8, begin: 24, after_name: 40, end: 56, arguments: 72, reserved: 76,
                         key_begin: 80, key_end: 96, value_begin: 112, value_end: 128, preserved: 144 }.freeze
     TOOL_TRIGGER_UNPACK = "x8J8Lx4J10"
-
-    COMMAND_SIZE = 64
-    COMMAND_AT = { size: 0, name: 8, subcommand: 24, words: 40, word_count: 48, prints: 56, piped: 60 }.freeze
-    COMMAND_UNPACK = "x8J6L2"
 
     COMPRESSOR_OPTIONS_SIZE = 72
     COMPRESSOR_OPTIONS_AT = { size: 0, budget: 8, switch_off: 16, memory: 32, budget_tokens: 40, count: 48, release: 56,
@@ -237,7 +243,6 @@ module Aside
     EVENT_AT = { kind: 0, channel: 4, cause: 8, rule: 12, offset: 16, len: 24, tag: 32, text_at: 36, name_len: 40,
                  value_len: 44, raw_name_at: 48, raw_name_len: 52, raw_value_at: 56, raw_value_len: 60, call: 64,
                  tokens: 68, first_token: 72 }.freeze
-    EVENT_PACK = "L4Q2L10Q"
     EVENT_UNPACK = "L4Q2L10Q"
     EVENT_TEXT = "L2x8Q2x48"
     EVENT_RULE_TAG_CALL = "Lx16Lx28L"
@@ -266,13 +271,38 @@ module Aside
     TOKEN_AT = { len: 0, special: 4 }.freeze
     TOKEN_PACK = "L2"
 
+    # The options of a struct in their order, each with the kind of its value: the symbols of which it is one, an
+    # Array with the symbols of which it is a set, or one of :flag, :count, :text, :zero and :struct, the bytes of another struct,
+    # whose options are in a list.
+    ANSWER_OPTIONS = { start: START, stray_close: STRAY_CLOSE, calls_in_thinking: CALLS_IN_THINKING,
+                       leading_tags: LEADING_TAGS, thinking: THINKING, not_whole: NOT_WHOLE, unknown_tool: UNKNOWN_TOOL,
+                       implied_end: IMPLIED_END, tools: :text, start_call: :text, id_prefix: :text, max_tools: :count,
+                       max_held: :count, max_calls: :count, budget: :count, budget_unit: BUDGET_UNIT,
+                       budget_scope: BUDGET_SCOPE, repair_arguments: :flag, promote_empty: :flag, keep_guessed: :flag,
+                       may_take_back: :flag }.freeze
+
+    REWRITER_OPTIONS = { answer: :struct, field: FIELD, body: BODY, off: :flag, calls: :flag, max_event: :count,
+                         formats: [FORMATS].freeze, responses_as: RESPONSES_AS, repair: :flag, merge: :flag,
+                         normalise: [SHAPES].freeze, label: :flag, comments: COMMENTS, reserved: :zero }.freeze
+    REWRITER_OPTIONS_ANSWER = %i[start stray_close calls_in_thinking leading_tags thinking not_whole unknown_tool
+                                 implied_end tools start_call max_tools max_held max_calls repair_arguments
+                                 promote_empty keep_guessed].freeze
+
     # The parameters and the result of each function without a callback.
     FUNCTIONS = {
+      aside_answer_new: [%i[address buffer_in], :address],
+      aside_answer_free: [[:address], :void],
+      aside_answer_start_from_prompt: [%i[address buffer_in size_t buffer_inout], :int32],
+      aside_answer_use_tools: [%i[address buffer_in size_t], :int32],
+      aside_answer_feed: [%i[address buffer_in size_t buffer_inout buffer_inout], :int32],
+      aside_answer_feed_tokens: [%i[address buffer_in size_t buffer_in size_t buffer_inout buffer_inout], :int32],
+      aside_answer_flush: [%i[address buffer_inout buffer_inout], :int32],
+      aside_answer_force_close: [%i[address buffer_inout buffer_inout], :int32],
+      aside_answer_finish: [%i[address uint32 buffer_inout buffer_inout], :int32],
+      aside_answer_reset: [[:address], :int32],
+      aside_answer_held: [[:address], :size_t],
+      aside_answer_counts: [%i[address uint32 buffer_inout], :int32],
       aside_free: [[:address], :void],
-      aside_call_writer_new: [%i[address buffer_in], :address],
-      aside_call_writer_free: [[:address], :void],
-      aside_call_writer_feed: [%i[address buffer_in size_t buffer_in buffer_inout], :int32],
-      aside_call_writer_reset: [[:address], :int32],
       aside_dialect_find: [%i[buffer_in size_t], :address],
       aside_dialect_find_for_model: [%i[buffer_in size_t], :address],
       aside_dialect_find_for_template: [%i[buffer_in size_t buffer_inout], :address],
@@ -289,7 +319,7 @@ module Aside
       aside_rewriter_wants: [%i[buffer_in buffer_inout], :int32],
       aside_request_hint: [%i[buffer_in buffer_inout], :int32],
       aside_request_model: [%i[buffer_in size_t buffer_inout size_t buffer_inout], :int32],
-      aside_request_thinking: [%i[buffer_in buffer_in size_t buffer_inout], :int32],
+      aside_request_read: [%i[buffer_in buffer_in size_t buffer_inout], :int32],
       aside_history_rewrite: [%i[buffer_in buffer_in size_t buffer_inout buffer_inout], :address],
       aside_history_format: [%i[buffer_in size_t buffer_inout], :int32],
       aside_history_server_find: [%i[buffer_in size_t uint32 buffer_inout], :int32],
@@ -314,9 +344,6 @@ module Aside
       aside_version: [[], :string],
       aside_abi_version: [[], :uint32],
       aside_unstable_version: [[], :uint32],
-      aside_command_line_parse: [%i[buffer_in size_t], :address],
-      aside_command_line_command: [%i[address size_t buffer_inout], :int32],
-      aside_command_line_free: [[:address], :void],
       aside_compressor_new: [%i[address buffer_in], :address],
       aside_compressor_free: [[:address], :void],
       aside_compress: [%i[address buffer_in buffer_in size_t], :address],
@@ -327,10 +354,6 @@ module Aside
       aside_compressed_stretch: [%i[address size_t size_t buffer_inout], :int32],
       aside_compressed_slice: [%i[address size_t buffer_in size_t uint64 uint64 buffer_inout], :int32],
       aside_compressed_free: [[:address], :void],
-      aside_min_compressible: [[], :size_t],
-      aside_min_budget: [[], :size_t],
-      aside_is_protected: [%i[buffer_in size_t], :int32],
-      aside_format_banner: [%i[buffer_in size_t uint64 uint64 buffer_inout], :address],
       aside_reply_write: [%i[address buffer_in size_t], :int32],
       aside_registry_new: [[:uint32], :address],
       aside_registry_free: [[:address], :void],
@@ -339,8 +362,6 @@ module Aside
       aside_registry_add_cache: [%i[address buffer_in], :int32],
       aside_registry_add_last_run: [%i[address size_t], :int32],
       aside_registry_minify_json: [[:address], :int32],
-      aside_registry_remove: [%i[address buffer_in size_t], :int32],
-      aside_filter_check: [%i[buffer_in size_t], :int32],
       aside_tool_stream_new: [%i[address buffer_in size_t], :address],
       aside_tool_stream_free: [[:address], :void],
       aside_tool_stream_feed: [%i[address buffer_in size_t buffer_inout], :int32],

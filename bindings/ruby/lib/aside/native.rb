@@ -27,8 +27,8 @@ module Aside
         string.force_encoding(Encoding::UTF_8)
       end
 
-      # Returns a copy of a text for calls in which Ruby code runs. The copy is not changed by that code, and is too large to be
-      # embedded in its object, which the garbage collector may move.
+      # Returns a copy of a text for calls in which Ruby code runs. That code cannot change the copy, and the copy is too large to
+      # be embedded in its object, which the garbage collector may move.
       def fixed(string)
         String.new(capacity: [string.bytesize, 1024].max) << string
       end
@@ -65,9 +65,8 @@ module Aside
         text(*out.unpack(BYTES_UNPACK))
       end
 
-      # Returns a copy of a text that the library has made, and frees the text. The block calls the function that returns the
-      # text's address and writes its length. An exception from another thread, such as Timeout's, waits until the text is
-      # freed.
+      # Returns a copy of a text that the library has allocated, and frees the text. The block calls the function that returns the
+      # text's address and writes its length. An exception from another thread, such as Timeout's, waits until the text is freed.
       def made
         len = buffer(8)
         Thread.handle_interrupt(Object => :never) do
@@ -92,6 +91,23 @@ module Aside
         end
       end
 
+      # Returns the set of a symbol, or of several.
+      def bits(name, values, numbers)
+        Array(values).map { |value| number(name, value, numbers) }.reduce(0, :|)
+      end
+
+      # Returns the bytes of a struct of options. +kinds+ are its options, and +given+ those that are set.
+      def options(kinds, size, format, given)
+        unknown = given.keys - kinds.keys
+        raise ArgumentError, "unknown keyword: #{unknown.first.inspect}" unless unknown.empty?
+
+        [size, *kinds.flat_map { |name, kind| field(name, kind, given[name]) }].pack(format)
+      end
+
+      def answer_options(given) = options(ANSWER_OPTIONS, ANSWER_OPTIONS_SIZE, ANSWER_OPTIONS_PACK, given)
+
+      def rewriter_options(given) = options(REWRITER_OPTIONS, REWRITER_OPTIONS_SIZE, REWRITER_OPTIONS_PACK, given)
+
       # Returns a number, which must fit into 64 unsigned bits.
       def count(name, value)
         return value if value.is_a?(Integer) && value.between?(0, 0xFFFF_FFFF_FFFF_FFFF)
@@ -99,10 +115,21 @@ module Aside
         raise ArgumentError, "#{name} must be a number, 0 or more, not #{value.inspect}"
       end
 
-      # Returns the fields of options that say how calls are written, in their order.
-      def policies(not_whole, unknown_tool, implied_end, repair_arguments, max_calls)
-        [number("not_whole", not_whole, NOT_WHOLE), number("unknown_tool", unknown_tool, UNKNOWN_TOOL),
-         number("implied_end", implied_end, IMPLIED_END), repair_arguments ? 1 : 0, count("max_calls", max_calls)]
+      # Returns the counts of a channel. The block calls the function that fills their struct.
+      def counts(channel)
+        number = CHANNEL.index(channel) or raise ArgumentError, "channel must be one of #{CHANNEL}, not #{channel.inspect}"
+        filled(COUNTS_SIZE, COUNTS_UNPACK) { |out| Error.check(yield(number, out)) }
+      end
+
+      # Returns the joined text of tokens, and the length and the mark of each.
+      def tokens(tokens)
+        chunk = +""
+        lengths = tokens.flat_map do |text, special|
+          text = utf8(text)
+          chunk << text
+          [text.bytesize, special ? 1 : 0]
+        end
+        [chunk, lengths]
       end
 
       def last_error
@@ -122,10 +149,27 @@ module Aside
       def string(object)
         string = String.try_convert(object) or
           raise TypeError, "text must be a String, not #{object.nil? ? "nil" : object.class}"
-        String.new(string) # a copy that nobody else can change, and not of a subclass
+        String.new(string) # a plain String that nobody else can change
       end
 
       private
+
+      def sized(text)
+        [text, text.bytesize]
+      end
+
+      # Returns the fields of an option; a value of nil is the default.
+      def field(name, kind, value)
+        case kind
+        when :text then value ? sized(utf8(value)) : [nil, 0]
+        when :flag then value ? 1 : 0
+        when :count then count(name, value || 0)
+        when :struct then value
+        when :zero then 0
+        when Array then bits(name, value, kind.first)
+        else value.nil? ? 0 : number(name, value, kind)
+        end
+      end
 
       # Returns the path or name of the library: that of ASIDE_LIBRARY if it is set; otherwise the gem's own library, or the
       # system's if the gem's does not load.

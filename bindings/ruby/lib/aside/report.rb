@@ -2,8 +2,8 @@
 
 module Aside
   # Describes one call of a Compressor, or one ToolStream. Lengths and offsets are in bytes.
-  # Everything that it returns is frozen, except the String of #slice. Any number of threads may read a report; only one at a
-  # time may call #slice or #close, and another one gets a BusyError. #failed, #parts and #slice are unstable.
+  # Everything that it returns is frozen, except the String of #slice. Any number of threads may read a report; only one at a time
+  # may call #slice or #close, and a second thread gets a BusyError. #failed, #parts and #slice are unstable.
   #
   #   report = Aside::Compressor.new.compress(log, tool_id: "bash").report
   #   puts "#{report.before} -> #{report.after} by #{report.filters.join(", ")}"
@@ -14,13 +14,13 @@ module Aside
     # exception of a filter or cache in Ruby, otherwise nil.
     Failed = Struct.new(:id, :reason, :error)
 
-    # A text part that filters changed: its index +part+ in the result that came in, +bytesize+ and +hash_value+ of its
-    # original, and the +stretches+, which together are the whole original.
+    # A text part that filters changed: its index +part+ in the original result, +bytesize+ and +hash_value+ of its original, and
+    # the +stretches+, which together are the whole original.
     Part = Struct.new(:part, :bytesize, :hash_value, :stretches)
 
     # A stretch of an original: its +range+ in bytes; the +change+, which is +:kept+, +:replaced+ (by other bytes) or
-    # +:left_out+; the id of the +filter+ that changed it, nil for what was kept; and its +hash_value+. Hashes are XXH3 (64
-    # bits, seed 0).
+    # +:left_out+; the id of the +filter+ that changed it, nil if it was kept; and its +hash_value+. Hashes are XXH3 (64 bits, seed
+    # 0).
     Stretch = Struct.new(:range, :change, :filter, :hash_value) # rubocop:disable Lint/StructNewOverride
 
     # The id of the tool.
@@ -77,7 +77,7 @@ module Aside
     end
 
     # Returns the bytes at +range+ of a part's original, so that omitted text can be shown after all. +original+ is the unchanged
-    # text of part number +part+. The result is a new String, called UTF-8.
+    # text of part number +part+. The result is a new String, marked as UTF-8.
     #
     # Raises OriginalError if +original+ is a different text or no filter changed that part, Error if the range is outside
     # the text, and ClosedError.
@@ -136,7 +136,7 @@ module Aside
       Part.new(part, bytesize, hash, stretches.freeze).freeze
     end
 
-    # Returns the fields of a struct that the block's call fills.
+    # Returns the fields of a struct. The block calls the function that fills it.
     def filled(size, format)
       Native.filled(size, format) { |out| Error.check(yield(out)) }
     end

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
 module Aside
-  # Reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the thinking
-  # moved out of the content to where the format has it, and with <tt>calls: true</tt> the tool calls too. Anything that it cannot
-  # read passes unchanged. Chunking does not change a byte of the output. Rewriter.wants returns which answers are for it.
+  # Reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the thinking moved
+  # out of the content to the place that the format has for it; with <tt>calls: true</tt> the tool calls too. Anything that it
+  # cannot read stays unchanged. Chunking does not change a byte of the output. Rewriter.wants says whether an answer is for a
+  # rewriter.
   #
   #   rewriter = Aside::Rewriter.new("qwen3")
   #   ["data: {\"choices\":[{\"delta\":{\"content\":\"<thi", "nk>Twice 21.\"}}]}\n\n"].each do |read|
@@ -11,9 +12,9 @@ module Aside
   #   end
   #   print rewriter.finish
   #
-  # [Strings] Input is taken as bytes, whatever encoding the String has. Output is a new String, called UTF-8 as event streams
-  #           are; it is valid if the input was.
-  # [Threads] One thread at a time may use a rewriter; another one gets a BusyError, and nothing has changed. A rewriter stays
+  # [Strings] Input is read as bytes, whatever the encoding of the String. Output is a new String, marked as UTF-8; it is valid if
+  #           the input was.
+  # [Threads] One thread at a time may use a rewriter; a second thread gets a BusyError, and nothing has changed. A rewriter stays
   #           in the Ractor that made it; in a Ractor other than the main one, call #close. An exception from outside, such as
   #           that of Timeout, can lose the output of a call.
   # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and #close
@@ -24,10 +25,10 @@ module Aside
     # The counts of a rewriter since it was made or last reset, frozen:
     #
     # +events+:: events that have data, lines of JSON, and bodies that were read whole
-    # +changed+:: of them, those that were sent changed, or with chunks before them
-    # +added+:: chunks and events in addition to those that came
+    # +changed+:: those of these events that were sent changed, or with chunks before them
+    # +added+:: chunks and events that were added to those of the server
     # +repaired+:: faults that <tt>repair: true</tt> has mended
-    # +too_long+:: events and bodies that passed unread, longer than +max_event+
+    # +too_long+:: events and bodies longer than +max_event+, which were forwarded unread
     # +unread+:: JSON objects of no format that is read, nor an error
     # +unpromoted+:: answers whose thinking was to be sent as content too, and was too long for that
     # +truncated+:: events that repeat a whole text and lack some of it, because it was too long to be kept
@@ -35,11 +36,19 @@ module Aside
     # +content_bytes+:: bytes of text that were sent as content
     # +held+:: bytes of text and of an unfinished event that #finish would return now
     # +split_by_server+:: texts whose thinking the server splits itself
-    # +encoded+:: whether the stream passes unread because its first bytes are not text: it is compressed, or its encoding is not
+    # +encoded+:: whether the stream is forwarded unread because its first bytes are not text: it is compressed, or its encoding is
+    # not
     #             UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body first
     # +calls+:: tool calls of the text that were sent as calls, without those that a server sends itself
     Stats = Struct.new(:events, :changed, :added, :repaired, :too_long, :unread, :unpromoted, :truncated, :thinking_bytes,
                        :content_bytes, :held, :split_by_server, :encoded, :calls)
+
+    # The facts of a request that concern its answer, from Rewriter.read_request.
+    #
+    # +thinks+:: whether the model should think; nil if the request does not say
+    # +thinking+:: whether the client wants the thinking in the answer, for +thinking+ of Rewriter.new
+    # +tools+:: the JSON text of the request's +tools+; <tt>"[]"</tt> if it offers none
+    Request = Struct.new(:thinks, :thinking, :tools)
 
     # The longest name of a model that is read.
     MODEL_SIZE = 1024
@@ -72,10 +81,9 @@ module Aside
         :identity if Error.check(Native.aside_request_hint(exchange, Native.buffer(4))) == Native::OK
       end
 
-      # Returns the model that a request asks for: the first member +model+ of its JSON object. +body+ is the part of the body
-      # that has come so far; 64 KiB are enough. Returns +:more+ while more of the body must come; nil if there is no model: the
-      # body is not a JSON object, or its model is not a string, is not UTF-8, or is longer than 1,024 bytes. Any thread may
-      # call this.
+      # Returns the model that a request asks for: the first member +model+ of its JSON object. +body+ is the part of the body that
+      # has arrived so far; 64 KiB are enough. Returns +:more+ if more of the body is needed; nil if there is no model: the body is
+      # not a JSON object, or its model is not a string, is not UTF-8, or is longer than 1,024 bytes. Any thread may call this.
       #
       #   Aside::Rewriter.request_model('{"model":"qwen3","mess')  # => "qwen3"
       def request_model(body)
@@ -88,28 +96,24 @@ module Aside
         end
       end
 
-      # Returns whether a request wants the thinking in its answer, for +thinking+ of Rewriter.new: +:keep+ or +:drop+. +path+
-      # is the path of the request, and +body+ its whole body. A request does not want the thinking if it has
-      # <tt>"include_reasoning": false</tt>, <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is a
-      # Messages request without +thinking+, or with +thinking+ that is +disabled+. Any thread may call this. This method may
-      # change in any version.
+      # Reads the facts of a request that concern its answer, and returns a Request. +path+ is the path of the request, and +body+
+      # its whole body. An incomplete body, or one that is not a JSON object, decides nothing. Any thread may call this. This
+      # method may change in any version.
       #
-      #   Aside::Rewriter.request_thinking("/v1/messages", '{"model":"qwen3"}').inspect  # => ":drop"
-      def request_thinking(path, body)
+      # The model should think or not, if one of these says so; the first one counts: a variable of the chat template
+      # (+chat_template_kwargs+: +enable_thinking+, +thinking+, +thinking_mode+), +enable_thinking+ or +think+ as a boolean, the
+      # type of +thinking+, an effort (+think+, +reasoning_effort+, also as a variable, and <tt>reasoning.effort</tt>), which is
+      # off as +none+ or +no_think+. The client wants no thinking if the request has <tt>"include_reasoning": false</tt>,
+      # <tt>"reasoning": {"exclude": true}</tt> or <tt>"think": false</tt>, or if it is a Messages request whose +thinking+ is
+      # absent or +disabled+.
+      #
+      #   Aside::Rewriter.read_request("/v1/messages", '{"model":"qwen3"}').thinking  # => :drop
+      def read_request(path, body)
         body = Native.string(body)
-        out = Native.buffer(4)
-        Error.check(Native.aside_request_thinking(exchange(0, :all, "", path), body, body.bytesize, out))
-        Native::THINKING.key(out.unpack1("L"))
-      end
-
-      # Returns the bits of shapes: a Symbol, or several.
-      def shapes(names) # :nodoc:
-        Array(names).map { |name| Native.number("normalise", name, Native::SHAPES) }.reduce(0, :|)
-      end
-
-      # Returns the bits of formats: a Symbol, or several.
-      def formats(names) # :nodoc:
-        Array(names).map { |name| Native.number("formats", name, Native::FORMATS) }.reduce(0, :|)
+        out = [Native::REQUEST_SIZE].pack("J").ljust(Native::REQUEST_SIZE, "\0")
+        Error.check(Native.aside_request_read(exchange(0, :all, "", path), body, body.bytesize, out))
+        thinks, thinking, tools, len = out.unpack("x8LLJJ")
+        Request.new([nil, true, false][thinks], Native::THINKING.key(thinking), Native.text(tools, len)).freeze
       end
 
       private
@@ -117,95 +121,92 @@ module Aside
       # Returns the struct of a request and its answer.
       def exchange(status, formats, method, path, type = nil, encoding = nil)
         texts = [Native.string(method), *[path, type, encoding].map { |text| Native.string(text || "") }]
-        [Native::EXCHANGE_SIZE, status, formats(formats), *texts.flat_map { |text| [text, text.bytesize] }]
+        formats = Native.bits("formats", formats, Native::FORMATS)
+        [Native::EXCHANGE_SIZE, status, formats, *texts.flat_map { |text| [text, text.bytesize] }]
           .pack(Native::EXCHANGE_PACK)
       end
     end
 
     # Makes a rewriter at the start of a stream. +dialect+ is a Dialect or the name of one.
     #
-    # +start+:: the span that is open at the first byte of each choice's text, as for Scanner.new
-    # +field+:: the name of the field for the thinking: +:reasoning_content+, +:reasoning+ or +:thinking+
-    # +body+:: the kind of body that is fed: +:events+ (<tt>text/event-stream</tt>), +:json+, or +:lines+
-    #          (<tt>application/x-ndjson</tt>); nil: the first byte that is not blank decides
-    # +off+:: true: nothing is split, the output is the input
-    # +max_event+:: longer events, and longer JSON bodies, pass unread; in bytes, 0 means 16 MiB
-    # +stray_close+:: as for Scanner.new; it applies to every stream, whatever its start and dialect
-    # +leading_tags+:: as for Scanner.new
-    # +calls+:: true: make +tool_calls+ of the calls that the model writes as text, if the dialect says how they are written. A
-    #           choice in which the server does so itself is left alone from then on
-    # +tools+:: the request's +tools+ as JSON, as for CallWriter.new: calls of others stay in the text. nil: every call is emitted
-    # +calls_in_thinking+:: as for Scanner.new
-    # +max_held+:: the largest number of bytes of a choice's text that may be held in a stream until it is clear whether a call is
-    #              for the client; 0 means 1 MiB
-    # +formats+:: the formats of answers that are read, one or an Array: +:chat+, +:completions+, +:responses+, +:messages+,
-    #             +:ollama+, or +:all+; those of others pass unchanged
-    # +responses_as+:: the form of the thinking in OpenAI Responses: +:reasoning_text+, right for clients that send items back,
-    #                  or +:summary+, for clients that show only that
-    # +repair+:: true: mend in a stream of events what makes clients fail or lose text: empty +data+ lines, comments inside an
-    #            event, an object over several lines, chunks without choices, and more
-    # +promote_empty+:: true: send the thinking again as content if an answer ends by itself and has neither content nor a
-    #                   call
-    # +merge+:: true: write one chunk for each that came, the thinking before the content, for clients that count them; of chat
-    #           completions, completions and Ollama's lines, and where +repair+ or +normalise+ would make two
-    # +max_tools+:: the largest number of bytes of +tools+ that are read, those of #use_tools too; a longer list is an error. 0
-    #               means 4 MiB
-    #
-    # +keep_guessed+:: true: leave guessed thinking unchanged. Otherwise, if an answer ends by itself in the thinking in which the
-    #                  dialect guessed it to start, and nothing has confirmed that guess, a stream gets it again as content, and a
-    #                  body as content alone
-    # +not_whole+, +unknown_tool+, +implied_end+, +repair_arguments+:: with +calls+, as for CallWriter.new; a body, and Ollama's
-    #                  format, have whole calls only
-    # +max_calls+:: with +calls+, the largest number of calls of a choice that become +tool_calls+, such as 1 for
-    #               <tt>"parallel_tool_calls": false</tt>; later ones stay text. 0 means 1,024, and it is never more
-    # +start_call+:: with +calls+, the name of a tool: each choice's text, without its thinking, is the arguments of a call of it,
-    #                as a grammar makes a model write them without markers (a named tool as +tool_choice+). For a list of
-    #                calls there is the start +:calls+
-    #
-    # +normalise+:: the shapes of servers' answers of which one is made, one or an Array: +:field+ (the server's thinking is sent in
-    #               +field+), +:lists+ (content that is a list becomes a string), +:chunks+ (a chunk with thinking and content
-    #               becomes two), +:content+ (content after thinking that the server has split is split too), or +:all+
-    # +thinking+:: whether the thinking is sent: +:keep+ or +:drop+; for a request there is Rewriter.request_thinking
-    # +label+:: true: label the thinking blocks of Messages and the reasoning items of Responses that are made, so that a history
-    #           can be rid of them
-    # +comments+:: the treatment of comments in a stream of events, for clients that fail on them: +:keep+, +:drop+, or +:chunk+, by
-    #              which each becomes an event without text where its format has one
+    #--
+    # Generated from src/ffi by tests/header: do not edit.
+    #++
+    # +start+:: The span that is open at the first byte. One of nil, +:content+, +:thinking+, +:narration+, +:tool+, +:header+,
+    #           +:calls+.
+    # +stray_close+:: The treatment of a closer of the thinking without an opener, after content. One of +:dialect+, +:text+,
+    #                 +:drop+.
+    # +calls_in_thinking+:: The treatment of a tool call that begins inside the thinking. One of +:dialect+, +:never+, +:always+.
+    # +leading_tags+:: The reading of a tag that is not the dialect's own at the beginning of the text. One of +:dialect+, +:text+.
+    # +thinking+:: Whether the thinking is reported. One of +:keep+, +:drop+, +:inline+.
+    # +not_whole+:: The part of a call that is reported before the call is whole. At most +max_held+ bytes of it are held. One of
+    #               +:tell+, +:hold+, +:text+.
+    # +unknown_tool+:: The treatment of a call of a tool that is not in +tools+. One of +:text+, +:drop+, +:tell+.
+    # +implied_end+:: Whether the end of a text that has ended by itself (+:ended+) may end a call. One of +:on+, +:off+.
+    # +tools+:: The request's +tools+: a JSON array of objects with +name+ and +parameters+, which may also be inside +function+, or
+    #           with +name+ and +input_schema+, as in Anthropic's Messages. Their schemas have the types of the arguments.
+    #           <tt>[]</tt>: all calls are content, which is right for a request without tools. nil: every call is reported, and the
+    #           types of its arguments are not known.
+    # +start_call+:: The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a
+    #                request names a tool (+tool_choice+), a grammar makes the model write the arguments without markers. nil: the
+    #                text is not such arguments.
+    # +max_tools+:: The maximum number of bytes of +tools+ that are read; a longer list is an error. Reading a list may need about
+    #               40 times its length in memory. 0: 4 MiB.
+    # +max_held+:: The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that
+    #              are held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
+    # +max_calls+:: The maximum number of calls that are reported, such as 1 for <tt>"parallel_tool_calls": false</tt>; later calls
+    #               are content. 0: 1,024, which is also the most.
+    # +repair_arguments+:: true: mend arguments that can mean only one thing; the end of such a call has +is_repaired+. In JSON, a
+    #                      backslash that does not begin an escape is escaped. If the schema asks for an array or an object and not
+    #                      for a string, a string that contains it as JSON is decoded, and a Python literal between markers becomes
+    #                      JSON. false: leave the arguments unchanged.
+    # +promote_empty+:: true: report the thinking as content if the text ends by itself and has neither content nor a call. At most
+    #                   16 MiB of thinking are kept for this. false: such a text has no content.
+    # +keep_guessed+:: true: leave guessed thinking unchanged. false: report it as content too, if the dialect only guessed that the
+    #                  text starts in the thinking, and the text ends there by itself without confirming the guess.
+    # +field+:: The name of the field for the thinking. One of +:reasoning_content+, +:reasoning+, +:thinking+.
+    # +body+:: The kind of body that is fed. One of +:unknown+, +:events+, +:json+, +:lines+.
+    # +off+:: true: nothing is split, and the output equals the input. false: the text is split.
+    # +calls+:: true: make +tool_calls+ from the calls that the model writes as text, if the dialect says how they are written, and
+    #           change the +finish_reason+ from +stop+ to +tool_calls+. A choice is left alone from the first call that the server
+    #           itself has made. A body, and Ollama's format, have whole calls only. false: calls stay in the text.
+    # +max_event+:: The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0:
+    #               16 MiB.
+    # +formats+:: The formats of the answers that are read; an answer of another format is sent on unchanged. nil: all formats. A
+    #             symbol or an Array of symbols: +:chat+, +:completions+, +:responses+, +:messages+, +:ollama+, +:all+.
+    # +responses_as+:: The form of the thinking in the items of OpenAI Responses. One of +:reasoning_text+, +:summary+.
+    # +repair+:: true: mend faults in a stream of events that make clients fail or lose text: empty <tt>data:</tt> lines, comments
+    #            inside an event, an object over several lines, chunks without +choices+, and more. false: leave the faults
+    #            unchanged.
+    # +merge+:: true: in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the thinking
+    #           before the content, for clients that count chunks, also where +repair+ or +normalise+ would make two. false: each
+    #           chunk has text for one field.
+    # +normalise+:: The differences between servers' answers that are removed. nil: none. A symbol or an Array of symbols: +:none+,
+    #               +:field+, +:lists+, +:chunks+, +:content+, +:all+.
+    # +label+:: true: label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that
+    #           they can be removed from a history. false: their signatures are empty, and their ids begin with +rs_+.
+    # +comments+:: The treatment of comments in a stream of events, for clients that fail on them. One of +:keep+, +:drop+,
+    #              +:chunk+.
+    #--
+    # End of what is generated.
+    #++
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
     # that cannot be read.
-    def initialize(dialect, start: nil, field: :reasoning_content, body: nil, off: false, max_event: 0,
-                   stray_close: :dialect, calls: false, tools: nil, calls_in_thinking: :dialect, max_held: 0,
-                   formats: :all, responses_as: :reasoning_text, repair: false, promote_empty: false, merge: false,
-                   leading_tags: :dialect, max_tools: 0, keep_guessed: false, not_whole: :tell, unknown_tool: :text,
-                   implied_end: :on, max_calls: 0, repair_arguments: false, start_call: nil, normalise: :none, thinking: :keep,
-                   label: false, comments: :keep)
+    def initialize(dialect, **options)
       dialect = Dialect.of(dialect)
       @dialect = dialect.name
-      tools = Native.utf8(tools) if tools
-      start_call = Native.utf8(start_call) if start_call
-      options = [Native::REWRITER_OPTIONS_SIZE, Native.number("start", start, Native::START),
-                 Native.number("field", field, Native::FIELD),
-                 Native.number("body", body || :unknown, Native::BODY), off ? 1 : 0,
-                 Native.count("max_event", max_event), Native.number("stray_close", stray_close, Native::STRAY_CLOSE),
-                 calls ? 1 : 0, tools, tools ? tools.bytesize : 0, Native.count("max_held", max_held),
-                 Native.number("calls_in_thinking", calls_in_thinking, Native::CALLS_IN_THINKING),
-                 Rewriter.formats(formats), Native.number("responses_as", responses_as, Native::RESPONSES_AS), repair ? 1 : 0,
-                 promote_empty ? 1 : 0, merge ? 1 : 0, Native.count("max_tools", max_tools),
-                 keep_guessed ? 1 : 0, Native.number("leading_tags", leading_tags, Native::LEADING_TAGS),
-                 *Native.policies(not_whole, unknown_tool, implied_end, repair_arguments, max_calls),
-                 start_call, start_call ? start_call.bytesize : 0, Rewriter.shapes(normalise),
-                 Native.number("thinking", thinking, Native::THINKING), label ? 1 : 0,
-                 Native.number("comments", comments, Native::COMMENTS)]
-                .pack(Native::REWRITER_OPTIONS_PACK)
+      answer, own = options.partition { |name, _| Native::REWRITER_OPTIONS_ANSWER.include?(name) }.map(&:to_h)
+      options = Native.rewriter_options({ **own, answer: Native.answer_options(answer) })
       @lock = Lock.new
       own(Error.check_address(Native.aside_rewriter_new(dialect.handle, options)), :aside_rewriter_free)
     end
 
     # Sets the dialect of the next stream (a Dialect, the name of one, or nil: the rewriter's own) and its start, the span that is
-    # open at the first byte of each choice's text, before the first byte; a start of nil: the dialect decides where it starts. So
-    # one rewriter serves a model with thinking on and off. The results of Dialect.find_for_template can be passed to it.
-    # #finish and #reset restore the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new
-    # raises, and OrderError if the stream has begun.
+    # open at the first byte of each choice's text, before the first byte; a start of nil: the dialect decides. In this way, one
+    # rewriter serves a model with the thinking on or off. The results of Dialect.find_for_template can be passed to it. #finish and
+    # #reset restore the rewriter's own dialect and start. Returns the rewriter. Raises what Rewriter.new raises, and OrderError if
+    # the stream has begun.
     #
     #   rewriter.use_dialect("harmony")
     #   rewriter.use_dialect(nil, start: :content) unless request["enable_thinking"]
@@ -216,8 +217,8 @@ module Aside
       self
     end
 
-    # Sets the tools of the next stream's request, before its first byte, as +tools+ of Rewriter.new. For a rewriter that serves
-    # one request after another. #finish and #reset restore the rewriter's own tools. Returns the rewriter.
+    # Sets the tools of the next stream's request, before its first byte, like +tools+ of Rewriter.new. Use it for a rewriter that
+    # serves one request after another. #finish and #reset restore the rewriter's own tools. Returns the rewriter.
     #
     #   rewriter.use_tools(JSON.generate(request["tools"] || []))
     #
@@ -242,8 +243,7 @@ module Aside
       end
     end
 
-    # Reads the next bytes, cut anywhere, and returns the decided bytes, possibly none: each event as soon as it is
-    # complete.
+    # Reads the next bytes, cut anywhere, and returns the bytes to forward, which may be none: each event as soon as it is complete.
     def feed(bytes)
       bytes = Native.string(bytes)
       exclusively { Native.borrowed { |out| Native.aside_rewriter_feed(address, bytes, bytes.bytesize, out) } }

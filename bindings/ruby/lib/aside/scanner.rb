@@ -10,18 +10,19 @@ module Aside
   #   end
   #   scanner.finish { |event| print event.text if event.kind == :text && event.channel == :content }
   #
-  # [Chunks] UTF-8 and BINARY Strings are taken as bytes, with characters that are cut or invalid. Chunks of another encoding
+  # [Chunks] UTF-8 and BINARY Strings are read as bytes, and may contain cut or invalid characters. Chunks of another encoding
   #          are transcoded to UTF-8, and may cut a character too; characters without a counterpart become U+FFFD. Offsets count
   #          bytes of the UTF-8 stream. Do not change a chunk while it is fed.
   # [Blocks] A call first collects its events, and then yields them. If the block raises or breaks, the next call begins with the
-  #          events that it has not seen. A block may feed its own scanner. An exception from outside the block, such as that of
-  #          Timeout, can lose the events of the call; the scanner stays usable, and #offset says how far it is.
-  # [Threads] One thread at a time may use a scanner; another one gets a BusyError, and nothing has changed. Scanners share no
+  #          events that the block has not received. A block may feed its own scanner. An exception from outside the block, such as
+  #          that of Timeout, can lose the events of the call; the scanner stays usable, and #offset is the number of bytes that
+  #          were fed.
+  # [Threads] One thread at a time may use a scanner; a second thread gets a BusyError, and nothing has changed. Scanners share no
   #           state. A scanner stays in the Ractor that made it. In a Ractor other than the main one, call #close: the garbage
   #           collector does not free it there.
   # [Copies] +dup+ and +clone+ return a second scanner in the same state, in mid-stream too: for beam search, and for trying
-  #          again from here. Feeding one does not change the other. Both have the events that a block has not seen and the
-  #          thoughts that were not taken. Raises TypeError between chunks that are transcoded.
+  #          again from here. Feeding one scanner does not change the other. Both have the events that a block has not received and
+  #          the thoughts that were not taken. Raises TypeError between chunks that are transcoded.
   # [Errors] Every method raises ClosedError after #close, and BusyError while another thread uses the scanner. Feeding may
   #          raise OutOfMemoryError, after which only #reset and #close can be called.
   class Scanner
@@ -33,13 +34,14 @@ module Aside
     # +characters+:: characters of text; in invalid UTF-8, the bytes that do not continue a character
     # +spans+:: spans opened
     # +tokens+:: tokens from #feed_tokens whose first byte is text of the channel
-    # +lost_thoughts+:: of +:thinking+, whole thoughts that were dropped since the scanner was made or last reset, because 1,024
-    #                   others were waiting for #take_thought; of other channels 0
+    # +lost_thoughts+:: for +:thinking+, the number of whole thoughts that were dropped since the scanner was made or last reset,
+    # because 1,024
+    #                   others were waiting for #take_thought; for other channels 0
     Counts = Struct.new(:bytes, :characters, :spans, :tokens, :lost_thoughts)
 
     # The size of the event array of a call.
     CAPACITY = 64
-    # The number of bytes to ask of an IO at a time.
+    # The number of bytes to read from an IO at a time.
     READ_SIZE = 16_384
     KINDS = Native::KIND
     TEXT = KINDS.index(:text)
@@ -68,16 +70,16 @@ module Aside
     # +budget_unit+:: the unit of the budget: +:bytes+ or +:characters+
     # +budget_scope+:: the text that the budget applies to: each +:span+, or all thinking of the +:stream+ together
     # +stray_close+:: the treatment of a closer of the thinking without an opener, after content: +:dialect+ (the
-    #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (it is
-    #                 removed alone), for a host whose prompt has ended the thinking
+    #                 dialect decides), +:text+, for a host that is sure that its model does not think, or +:drop+ (only the closer
+    #                 is removed), for a host whose prompt has ended the thinking
     # +leading_tags+:: how to read a tag think, thinking or thought at the beginning of a stream, where it is not the
     #                  dialect's own: +:dialect+ (it opens the thinking, in dialects of models), or +:text+, for a host that
     #                  asks for such a tag and looks for it itself
     # +calls+:: true: report tool calls with their names and arguments, as the kinds from +:call+ on, if the dialect says how
     #           they are written. Otherwise their bytes are text of the channel +:tool+
     # +calls_in_thinking+:: the treatment of a tool call that begins inside the thinking: +:dialect+ (the dialect decides
-    #                       whether it ends the thinking, interrupts it, or is text of it), +:never+ (it is text), or
-    #                       +:always+ (as the dialect says, and a rewriter reports it at once)
+    #                       whether it ends the thinking, interrupts it, or is text of it), +:never+ (it is text), or +:always+ (the
+    #                       dialect decides, and a rewriter reports the call at once)
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have.
     def initialize(dialect, start: nil, collect: 0, budget: nil, budget_unit: :bytes, budget_scope: :span,
@@ -138,8 +140,8 @@ module Aside
 
     # Feeds the next chunk if all of it is text of one channel, as most tokens are, and returns that channel. The chunk itself
     # is then the piece of text; if it may be invalid UTF-8, +scrub+ it. In every other case it feeds nothing and returns nil:
-    # pass the same chunk to #feed or #feed_deltas, which also raise what is wrong. This is the cheapest way to feed tokens:
-    # it allocates nothing and calls no block.
+    # pass the same chunk to #feed or #feed_deltas, which also raise any error. This is the cheapest way to feed tokens: it
+    # allocates nothing and calls no block.
     #
     #   if (channel = scanner.feed_text(chunk))
     #     print chunk if channel == :content
@@ -160,20 +162,15 @@ module Aside
 
     # Feeds pieces whose tokens are known: pairs of a token's text and whether it is one of the tokenizer's added tokens.
     # Markers that a dialect calls special then count only where such a token begins them, so that a marker typed as ordinary
-    # text stays text. Event#tokens and Event#first_token say which tokens begin in an event, and #counts counts those of each
-    # channel. Feeds with and without tokens may be mixed. A token's text may cut a character if it is UTF-8 or BINARY. Returns
-    # the result of #feed.
+    # text stays text. Event#tokens and Event#first_token say which tokens begin in an event, and #counts counts the tokens of each
+    # channel. Feeds with and without tokens may be mixed. A token's text may cut a character if it is UTF-8 or BINARY. Returns the
+    # result of #feed.
     #
     #   scanner.feed_tokens([["<think>", true], ["Twice", false], [" 21.", false], ["</think>", true]]) do |event|
     #     print event.text if event.channel == :thinking && event.kind == :text
     #   end
     def feed_tokens(tokens, &block)
-      chunk = +""
-      lengths = tokens.flat_map do |text, special|
-        text = Native.utf8(text)
-        chunk << text
-        [text.bytesize, special ? 1 : 0]
-      end
+      chunk, lengths = Native.tokens(tokens)
       exclusively do
         settle_rest
         @with_tokens = true
@@ -187,9 +184,9 @@ module Aside
     # header. The events of open spans are reported with the first chunk, at offset 0 and without bytes. #finish,
     # #reset and an empty tail restore the scanner's own start.
     #
-    # Returns the span that is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. Undecided markers at the
-    # prompt's end are not open: a marker that is cut off, and an opener of a tool call that counts only if a call comes after it.
-    # If the stream decides that the opener counts, the first event opens its span. Raises OrderError if the stream has begun.
+    # Returns the span that is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. An undecided marker at the
+    # prompt's end opens no span: an incomplete marker, or an opener of a tool call that counts only if a call follows. If the
+    # stream decides that the opener counts, the first event opens its span. Raises OrderError if the stream has begun.
     #
     #   scanner.start_from_prompt("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n")  # => :thinking
     def start_from_prompt(tail)
@@ -203,8 +200,7 @@ module Aside
       end
     end
 
-    # Returns the start of the current stream, or of the next one: as the prompt or the options say, or else as the dialect says.
-    # See
+    # Returns the start of the current stream, or of the next one, which the prompt, the options or else the dialect determine. See
     # #start_guessed?.
     def start
       Native::START.key(starts.first)
@@ -216,12 +212,12 @@ module Aside
       starts.last == 1
     end
 
-    # Sets the reason why the stream ends: +:ended+ if the model has ended its answer (<tt>"finish_reason": "stop"</tt>),
-    # +:cut_off+ if a limit or an error has, or +:unknown+. Set it before #finish, which clears it, as #reset does.
+    # Sets the reason why the stream ends: +:ended+ if the model ended its answer (<tt>"finish_reason": "stop"</tt>), +:cut_off+ if
+    # a limit or an error ended it, or +:unknown+. Set it before #finish, which clears it, as #reset does.
     #
-    # It matters where the start was guessed to be in the thinking. If an answer ended and nothing in it has closed that thinking
-    # or written its opener, it was the answer: #finish then yields a +:reclassify+ event with the channel +:content+, before the
-    # span is closed.
+    # The reason matters if the stream was only guessed to start in the thinking. If the model ended its answer, and the text has
+    # neither a closer nor an opener of the thinking, the thinking was the answer: #finish then yields a +:reclassify+ event with
+    # the channel +:content+, before the span is closed.
     #
     #   scanner.end_reason = :ended
     #   scanner.finish { |event| answer = thoughts if event.kind == :reclassify && event.channel == :content }
@@ -231,8 +227,8 @@ module Aside
       end
     end
 
-    # Ends the stream: decides the held bytes, closes the open spans, and yields the events of that. The next chunk begins a
-    # new stream. Returns the result of #feed.
+    # Ends the stream: decides the held bytes, closes the open spans, and yields their events. The next chunk begins a new stream.
+    # Returns the result of #feed.
     #
     #   scanner.finish { |event| print event.text if event.kind == :text }
     def finish(&block)
@@ -243,16 +239,16 @@ module Aside
       deliver(&block)
     end
 
-    # Yields the held bytes as text of their channel. The stream continues. It is for a host that must show everything now: a
-    # marker of which a part was flushed is not recognised any more. Returns the result of #feed.
+    # Yields the held bytes as text of their channel. The stream continues. Use it if the host must show everything now: a marker of
+    # which a part was flushed is no longer recognised. Returns the result of #feed.
     def flush(&block)
       exclusively { settle_end(:aside_scanner_flush_into) }
       deliver(&block)
     end
 
     # Closes the open thinking span: yields the held bytes as text, and a +:close+ event with the cause +:forced+. If the
-    # innermost span is not thinking, nothing happens. A closer that comes next, with only blanks before it, is removed. It is
-    # for a host that ends thinking that has become too long. Returns the result of #feed.
+    # innermost span is not thinking, nothing happens. A closer that follows, with only blanks before it, is removed. Use it to end
+    # thinking that has become too long. Returns the result of #feed.
     #
     #   scanner.feed(chunk) { |event| over = true if event.kind == :budget }
     #   scanner.force_close { |event| print event.text if event.kind == :text } if over
@@ -295,26 +291,20 @@ module Aside
       end
     end
 
-    # Returns the Counts of a channel so far. After #finish they are about the finished stream, until another begins. Held
-    # bytes are not counted yet. Raises ArgumentError for a channel that does not exist.
+    # Returns the Counts of a channel so far. After #finish they are those of the finished stream, until another begins. Held bytes
+    # are not counted yet. Raises ArgumentError for a channel that does not exist.
     #
     #   scanner.counts(:thinking).tokens
     #
     # If a finished stream has bytes of thinking, and none of content or tool calls, then the whole answer was thinking: the
-    # model broke off, or thinking was off although the stream started inside it. A host that knows it was off can show the
-    # text.
+    # model broke off, or thinking was off although the stream started inside it. A host that knows that the thinking was off can
+    # show the text.
     def counts(channel)
-      channel = CHANNELS.index(channel) or
-        raise ArgumentError, "channel must be one of #{CHANNELS}, not #{channel.inspect}"
-      counts = exclusively do
-        Native.filled(Native::COUNTS_SIZE, Native::COUNTS_UNPACK) do |out|
-          Error.check(Native.aside_scanner_counts(address, channel, out))
-        end
-      end
+      counts = exclusively { Native.counts(channel) { |number, out| Native.aside_scanner_counts(address, number, out) } }
       Counts.new(*counts).freeze
     end
 
-    # Drops the stream: held bytes, events that a block has not seen, thoughts that were not taken, and every error but
+    # Drops the stream: held bytes, events that a block has not received, thoughts that were not taken, and every error but
     # DefectError. The next chunk begins a new stream. Returns the scanner.
     def reset
       exclusively do
@@ -349,7 +339,7 @@ module Aside
     end
 
     # Until here the copy shares the original's lock and address, which another thread may free at the next method end. So the
-    # address goes first, and the clone is made while the original's lock is held.
+    # copied address is cleared first, and the clone is made while the original's lock is held.
     def initialize_copy(other) # :nodoc:
       @address = nil
       @open = 0
@@ -407,11 +397,11 @@ module Aside
       end
     end
 
-    # Feeds a chunk that is plain text, and returns its event; nil if it is not, or if the offset is not known.
+    # Feeds a chunk if it is plain text, and returns its event; returns nil if it is not, or if the offset is not known.
     #
     # There is no lock. Ruby switches threads and raises interrupts only where a method or block ends (the library's functions
-    # too) and at a jump that is taken. There is neither between reading @offset and entering the library. A thread that runs
-    # when that call ends sets @offset to another value, and this one then leaves it alone.
+    # too) and at a jump that is taken. Neither occurs between reading @offset and entering the library. If another thread runs when
+    # that call ends, it sets @offset to a different value, which this method then does not overwrite.
     def text(chunk)
       return unless chunk.instance_of?(String) && chunk.encoding == Encoding::UTF_8
 
@@ -426,7 +416,7 @@ module Aside
       end
     end
 
-    # Makes the objects that two scanners must not share. @events is too large to be embedded and moved, so @array may lead to it.
+    # Makes the objects that two scanners must not share. @events is too large to be embedded and moved, so @array may point to it.
     def make_room
       @lock = Lock.new
       @events = Native.buffer(CAPACITY * Native::EVENT_SIZE)
@@ -434,8 +424,8 @@ module Aside
                .pack(Native::EVENT_ARRAY_PACK)
     end
 
-    # Stores the offset in @offset, and returns the address for @open. In a stream with tokens it stores nothing, because an
-    # event must then have the number of tokens before it.
+    # Stores the offset in @offset, and returns the address for @open. In a stream with tokens it stores nothing, because each event
+    # must then have the number of tokens before it.
     def stand
       @offset = @with_tokens ? nil : Native.aside_scanner_offset(@address)
       @address
@@ -487,7 +477,7 @@ module Aside
       end
     end
 
-    # Returns the tokens that are not completely done, the first of them with its remaining length.
+    # Returns the tokens that are not completely consumed, the first of them with its remaining length.
     def remaining_tokens(tokens, consumed)
       at = 0
       while at < tokens.size && tokens[at] <= consumed
@@ -561,7 +551,7 @@ module Aside
       CAUSES[@events.unpack1("@#{at + CAUSE_AT}L")]
     end
 
-    # Returns whether what ends with the event at this place in the array was repaired.
+    # Returns whether the value or call that ends with the event at this place in the array was repaired.
     def repaired(at)
       @events.unpack1("@#{at + TAG_AT}L") == 1
     end
@@ -582,7 +572,7 @@ module Aside
       end
     end
 
-    # Returns a chunk, which it may change, as UTF-8; the rest of a chunk in another encoding comes before it.
+    # Returns a chunk, which it may change, as UTF-8, after the rest of the previous chunk if the encoding is a different one.
     def utf8(chunk)
       return chunk if chunk.encoding == Encoding::UTF_8 && !@converter
       return "" if chunk.empty?
@@ -629,7 +619,7 @@ module Aside
       end
     end
 
-    # A separate method, so that an EOFError from the caller's block is not taken for the end.
+    # A separate method, so that an EOFError from the caller's block is not mistaken for the end of the source.
     def read(io)
       io.readpartial(READ_SIZE)
     rescue EOFError

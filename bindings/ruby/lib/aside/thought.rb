@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Aside
-  # A whole thought, from Scanner#take_thought. It and everything that it returns is frozen.
+  # A whole thought, from Scanner#take_thought. The object and everything that it returns are frozen.
   #
   #   scanner = Aside::Scanner.new("thought-stream", collect: 1 << 20)
   #   scanner.feed('<thinking confidence="0.9">Twice 21.</thinking>') { }
@@ -11,13 +11,13 @@ module Aside
     # The text, valid UTF-8, not trimmed.
     attr_reader :text
 
-    # The text as the stream had it, in the encoding BINARY.
+    # The original bytes of the text, in the encoding BINARY.
     attr_reader :bytes
 
     # The offset of the opening marker in the stream, in bytes.
     attr_reader :offset
 
-    # Why it ended: +:marker+, +:implied+, +:forced+, or +:end_of_stream+ if the stream ended inside it.
+    # Why the thought ended: +:marker+, +:implied+, +:forced+, or +:end_of_stream+ if the stream ended inside it.
     attr_reader :cause
 
     # The type from the marker, or nil.

@@ -12,8 +12,8 @@ module Aside
   # text, a compressor without a budget removes repeats and returns the rest as it arrives; one with a budget keeps head, tail and
   # error regions, and returns them at the end.
   #
-  # Input is taken as bytes, whatever encoding the String has. Output is a new String, called UTF-8. One thread at a time may
-  # use a stream; another one gets a BusyError, and nothing has changed. Every method but #report raises ClosedError after
+  # Input is read as bytes, whatever the encoding of the String. Output is a new String, marked as UTF-8. One thread at a time may
+  # use a stream; a second thread gets a BusyError, and nothing has changed. Every method but #report raises ClosedError after
   # #close.
   class ToolStream
     include Handle
@@ -29,7 +29,7 @@ module Aside
       @failed = []
     end
 
-    # Feeds the next bytes, and returns the decided text, often none. Raises OrderError after #finish.
+    # Feeds the next bytes, and returns the text that is decided, which is often empty. Raises OrderError after #finish.
     def feed(bytes)
       bytes = Native.fixed(Native.string(bytes))
       call { Native.borrowed { |out| Native.aside_tool_stream_feed(address, bytes, bytes.bytesize, out) } }

@@ -16,6 +16,7 @@ impl Message {
     pub fn close(&mut self, status: &[u8], outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
         match mem::take(&mut self.open) {
             OpenItem::Nothing => {}
+            OpenItem::Reasoning if outgoing.drops_thinking => {}
             OpenItem::Reasoning => {
                 self.count_cut(3, outgoing);
                 outgoing.close_reasoning(self.target(), &self.text.text, status, context.out)?;

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use twox_hash::XxHash64;
 
-use crate::sse::text::{self, CallPart, Parts};
+use crate::answer::{self, CallPart, Parts};
 
 /// A digest of a text, fed with pieces of it and compared with the whole.
 #[derive(Clone, Default)]
@@ -53,7 +53,7 @@ impl SentDigest {
             };
             words(text, |words| {
                 self.all.add(words);
-                if run.target() != text::Target::Content {
+                if run.target() != answer::Target::Content {
                     self.extracted.add(words);
                 }
             });

@@ -140,13 +140,16 @@ impl Message {
             self.next_pair();
         }
         self.pair_has = Pair::Reasoning;
-        self.place = outgoing.places.insert(self.index);
         self.text.clear(outgoing);
         self.open = OpenItem::Reasoning;
+        if outgoing.drops_thinking {
+            return Ok(());
+        }
+        self.place = outgoing.places.insert(self.index);
         Ok(outgoing.open_reasoning(self.target(), context.out)?)
     }
 
-    /// Writes thinking, in the server's event if there is a carrier.
+    /// Writes thinking, in the server's event if there is a carrier, unless thinking is left out.
     pub fn reasoning(
         &mut self,
         part: usize,
@@ -158,6 +161,9 @@ impl Message {
         let is_new = !matches!(self.open, OpenItem::Reasoning);
         self.open_reasoning(outgoing, context)?;
         self.note(ItemKind::Reasoning, self.parts[part].index, text.len(), is_new)?;
+        if outgoing.drops_thinking {
+            return Ok(());
+        }
         self.keep(text, outgoing)?;
         let target = self.target();
         let Some(Carrier { event, fields, .. }) = carrier else {

@@ -10,10 +10,10 @@ use super::changes::{put, put_string};
 use super::fields::{Fields, Object};
 use super::outgoing::{Outgoing, Target, write_index};
 use crate::Error;
+use crate::answer::TextStream;
 use crate::json::Edits;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::event::EventPart;
-use crate::sse::text::TextStream;
 pub use digest::SentDigest;
 pub use part::{PartState, TextConfig, TextPart};
 

@@ -2,9 +2,9 @@
 
 use super::digest::{Digest, SentDigest};
 use crate::Error;
+use crate::answer::{Setup, TextStream};
 use crate::sse::protocol::ServerDoes;
 use crate::sse::responses::annotations::chars;
-use crate::sse::text::{Setup, TextStream};
 
 /// The settings for reading a text.
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-// Streamed chats of go-openai. Requests and answers are those of seen.py.
+// Streamed chats with go-openai. Requests and answers have the form of seen.py.
 package main
 
 import (

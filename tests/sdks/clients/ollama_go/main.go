@@ -1,4 +1,4 @@
-// The client of Ollama's Go package: chat and generate. Requests and answers are those of seen.py.
+// The client of Ollama's Go package: chat and generate. Requests and answers have the form of seen.py.
 package main
 
 import (

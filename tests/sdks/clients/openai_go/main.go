@@ -1,4 +1,4 @@
-// The client of openai-go: chat completions, completions and responses. Requests and answers are those of seen.py.
+// The client of openai-go: chat completions, completions and responses. Requests and answers have the form of seen.py.
 package main
 
 import (
@@ -47,7 +47,7 @@ func main() {
 	})
 }
 
-// reasoning returns the text of the field that the package does not know.
+// reasoning returns the text of reasoning_content, which the package does not know.
 func reasoning(extra map[string]respjson.Field) (text string) {
 	if field, there := extra["reasoning_content"]; there {
 		if err := json.Unmarshal([]byte(field.Raw()), &text); err != nil {

@@ -1,4 +1,4 @@
-// Package seen has what the clients in Go share: requests and results are those of seen.py.
+// Package seen has the code for the clients in Go: requests and results in the form of seen.py.
 package seen
 
 import (
@@ -19,7 +19,7 @@ type Request struct {
 	Tools       []json.RawMessage
 }
 
-// Call is a tool call, with its arguments in JSON.
+// Call is a tool call, with its arguments as JSON.
 type Call struct{ Name, Arguments string }
 
 // MarshalJSON writes the name and the arguments.
@@ -27,7 +27,7 @@ func (c Call) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{c.Name, json.RawMessage(c.Arguments)})
 }
 
-// Seen is a client's result, text and calls in the order in which they came.
+// Seen is a client's result: text and calls in the order of arrival.
 type Seen struct {
 	Order    []string `json:"order"`
 	Thinking string   `json:"thinking"`

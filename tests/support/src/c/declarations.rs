@@ -47,6 +47,14 @@ pub const CHANNEL_THINKING: u32 = 1;
 pub const CHANNEL_NARRATION: u32 = 2;
 pub const CHANNEL_TOOL: u32 = 3;
 
+pub const PART_KIND_THINKING: u32 = 0;
+pub const PART_KIND_CONTENT: u32 = 1;
+pub const PART_KIND_CALL: u32 = 2;
+pub const PART_KIND_ARGUMENTS: u32 = 3;
+pub const PART_KIND_CALL_END: u32 = 4;
+pub const PART_KIND_MOVED: u32 = 5;
+pub const PART_KIND_BUDGET: u32 = 6;
+
 pub const CAUSE_MARKER: u32 = 0;
 pub const CAUSE_IMPLIED: u32 = 1;
 pub const CAUSE_END_OF_STREAM: u32 = 2;
@@ -127,6 +135,11 @@ pub const SHAPE_ALL: u32 = 2147483647;
 
 pub const THINKING_KEEP: u32 = 0;
 pub const THINKING_DROP: u32 = 1;
+pub const THINKING_INLINE: u32 = 2;
+
+pub const THINKS_UNKNOWN: u32 = 0;
+pub const THINKS_ON: u32 = 1;
+pub const THINKS_OFF: u32 = 2;
 
 pub const RESPONSES_AS_REASONING_TEXT: u32 = 0;
 pub const RESPONSES_AS_SUMMARY: u32 = 1;
@@ -191,6 +204,63 @@ pub type EventFn = Option<unsafe extern "C" fn(*mut c_void, *const Event, *const
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct AnswerOptions {
+    pub size: usize,
+    pub start: u32,
+    pub stray_close: u32,
+    pub calls_in_thinking: u32,
+    pub leading_tags: u32,
+    pub thinking: u32,
+    pub not_whole: u32,
+    pub unknown_tool: u32,
+    pub implied_end: u32,
+    pub tools: Bytes,
+    pub start_call: Bytes,
+    pub id_prefix: Bytes,
+    pub max_tools: u64,
+    pub max_held: u64,
+    pub max_calls: u64,
+    pub budget: u64,
+    pub budget_unit: u32,
+    pub budget_scope: u32,
+    pub repair_arguments: u32,
+    pub promote_empty: u32,
+    pub keep_guessed: u32,
+    pub may_take_back: u32,
+}
+
+impl Default for AnswerOptions {
+    /// Returns a value that is all 0 except for its size.
+    fn default() -> AnswerOptions {
+        AnswerOptions { size: size_of::<AnswerOptions>(), ..unsafe { std::mem::zeroed() } }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Part {
+    pub kind: u32,
+    pub cause: u32,
+    pub from: u32,
+    pub to: u32,
+    pub is_made: u32,
+    pub is_whole: u32,
+    pub is_repaired: u32,
+    pub reserved: u32,
+    pub index: u64,
+    pub text: Bytes,
+    pub id: Bytes,
+}
+
+impl Default for Part {
+    /// Returns a value that is all 0.
+    fn default() -> Part {
+        unsafe { std::mem::zeroed() }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct Bytes {
     pub at: *const u8,
     pub len: usize,
@@ -200,53 +270,6 @@ impl Default for Bytes {
     /// Returns a value that is all 0.
     fn default() -> Bytes {
         unsafe { std::mem::zeroed() }
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct CallWriterOptions {
-    pub size: usize,
-    pub tools: Bytes,
-    pub id_prefix: Bytes,
-    pub max_held: u64,
-    pub max_tools: u64,
-    pub not_whole: u32,
-    pub unknown_tool: u32,
-    pub implied_end: u32,
-    pub repair_arguments: u32,
-    pub max_calls: u64,
-}
-
-impl Default for CallWriterOptions {
-    /// Returns a value that is all 0 except for its size.
-    fn default() -> CallWriterOptions {
-        CallWriterOptions { size: size_of::<CallWriterOptions>(), ..unsafe { std::mem::zeroed() } }
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct CallDelta {
-    pub size: usize,
-    pub call: u64,
-    pub index: u64,
-    pub id: Bytes,
-    pub name: Bytes,
-    pub arguments: Bytes,
-    pub late_id: Bytes,
-    pub is_first: u32,
-    pub is_last: u32,
-    pub cause: u32,
-    pub is_whole: u32,
-    pub is_repaired: u32,
-    pub reserved: u32,
-}
-
-impl Default for CallDelta {
-    /// Returns a value that is all 0 except for its size.
-    fn default() -> CallDelta {
-        CallDelta { size: size_of::<CallDelta>(), ..unsafe { std::mem::zeroed() } }
     }
 }
 
@@ -284,6 +307,22 @@ impl Default for Exchange {
     /// Returns a value that is all 0 except for its size.
     fn default() -> Exchange {
         Exchange { size: size_of::<Exchange>(), ..unsafe { std::mem::zeroed() } }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Request {
+    pub size: usize,
+    pub thinks: u32,
+    pub thinking: u32,
+    pub tools: Bytes,
+}
+
+impl Default for Request {
+    /// Returns a value that is all 0 except for its size.
+    fn default() -> Request {
+        Request { size: size_of::<Request>(), ..unsafe { std::mem::zeroed() } }
     }
 }
 
@@ -330,34 +369,20 @@ impl Default for HistoryReport {
 #[derive(Clone, Copy)]
 pub struct RewriterOptions {
     pub size: usize,
-    pub start: u32,
+    pub answer: *const AnswerOptions,
     pub field: u32,
     pub body: u32,
     pub off: u32,
-    pub max_event: u64,
-    pub stray_close: u32,
     pub calls: u32,
-    pub tools: Bytes,
-    pub max_held: u64,
-    pub calls_in_thinking: u32,
+    pub max_event: u64,
     pub formats: u32,
     pub responses_as: u32,
     pub repair: u32,
-    pub promote_empty: u32,
     pub merge: u32,
-    pub max_tools: u64,
-    pub keep_guessed: u32,
-    pub leading_tags: u32,
-    pub not_whole: u32,
-    pub unknown_tool: u32,
-    pub implied_end: u32,
-    pub repair_arguments: u32,
-    pub max_calls: u64,
-    pub start_call: Bytes,
     pub normalise: u32,
-    pub thinking: u32,
     pub label: u32,
     pub comments: u32,
+    pub reserved: u32,
 }
 
 impl Default for RewriterOptions {
@@ -451,25 +476,6 @@ impl Default for ToolTrigger {
     /// Returns a value that is all 0 except for its size.
     fn default() -> ToolTrigger {
         ToolTrigger { size: size_of::<ToolTrigger>(), ..unsafe { std::mem::zeroed() } }
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Command {
-    pub size: usize,
-    pub name: Bytes,
-    pub subcommand: Bytes,
-    pub words: *const Bytes,
-    pub word_count: usize,
-    pub prints: u32,
-    pub piped: u32,
-}
-
-impl Default for Command {
-    /// Returns a value that is all 0 except for its size.
-    fn default() -> Command {
-        Command { size: size_of::<Command>(), ..unsafe { std::mem::zeroed() } }
     }
 }
 
@@ -767,11 +773,19 @@ impl Default for Token {
 }
 
 unsafe extern "C" {
+    pub fn aside_answer_new(dialect: Handle, options: *const AnswerOptions) -> Handle;
+    pub fn aside_answer_free(answer: Handle);
+    pub fn aside_answer_start_from_prompt(answer: Handle, tail: *const u8, len: usize, start: *mut u32) -> i32;
+    pub fn aside_answer_use_tools(answer: Handle, tools: *const u8, len: usize) -> i32;
+    pub fn aside_answer_feed(answer: Handle, buf: *const u8, len: usize, parts: *mut *const Part, count: *mut usize) -> i32;
+    pub fn aside_answer_feed_tokens(answer: Handle, buf: *const u8, len: usize, tokens: *const Token, token_count: usize, parts: *mut *const Part, count: *mut usize) -> i32;
+    pub fn aside_answer_flush(answer: Handle, parts: *mut *const Part, count: *mut usize) -> i32;
+    pub fn aside_answer_force_close(answer: Handle, parts: *mut *const Part, count: *mut usize) -> i32;
+    pub fn aside_answer_finish(answer: Handle, reason: u32, parts: *mut *const Part, count: *mut usize) -> i32;
+    pub fn aside_answer_reset(answer: Handle) -> i32;
+    pub fn aside_answer_held(answer: Handle) -> usize;
+    pub fn aside_answer_counts(answer: Handle, channel: u32, counts: *mut Counts) -> i32;
     pub fn aside_free(memory: *mut c_void);
-    pub fn aside_call_writer_new(dialect: Handle, options: *const CallWriterOptions) -> Handle;
-    pub fn aside_call_writer_free(writer: Handle);
-    pub fn aside_call_writer_feed(writer: Handle, event: *const Event, event_size: usize, bytes: *const u8, delta: *mut CallDelta) -> i32;
-    pub fn aside_call_writer_reset(writer: Handle) -> i32;
     pub fn aside_dialect_find(name: *const u8, len: usize) -> Handle;
     pub fn aside_dialect_find_for_model(model: *const u8, len: usize) -> Handle;
     pub fn aside_dialect_find_for_template(text: *const u8, len: usize, found: *mut TemplateMatch) -> Handle;
@@ -788,7 +802,7 @@ unsafe extern "C" {
     pub fn aside_rewriter_wants(exchange: *const Exchange, body: *mut u32) -> i32;
     pub fn aside_request_hint(exchange: *const Exchange, hint: *mut u32) -> i32;
     pub fn aside_request_model(body: *const u8, len: usize, model: *mut u8, room: usize, model_len: *mut usize) -> i32;
-    pub fn aside_request_thinking(exchange: *const Exchange, body: *const u8, len: usize, thinking: *mut u32) -> i32;
+    pub fn aside_request_read(exchange: *const Exchange, body: *const u8, len: usize, request: *mut Request) -> i32;
     pub fn aside_history_rewrite(options: *const HistoryOptions, body: *const u8, len: usize, report: *mut HistoryReport, out_len: *mut usize) -> *mut u8;
     pub fn aside_history_format(path: *const u8, len: usize, format: *mut u32) -> i32;
     pub fn aside_history_server_find(name: *const u8, len: usize, format: u32, options: *mut HistoryOptions) -> i32;
@@ -814,9 +828,6 @@ unsafe extern "C" {
     pub fn aside_abi_version() -> u32;
     pub fn aside_version_0_1_0();
     pub fn aside_unstable_version() -> u32;
-    pub fn aside_command_line_parse(line: *const u8, len: usize) -> Handle;
-    pub fn aside_command_line_command(line: Handle, index: usize, command: *mut Command) -> i32;
-    pub fn aside_command_line_free(line: Handle);
     pub fn aside_compressor_new(registry: Handle, options: *const CompressorOptions) -> Handle;
     pub fn aside_compressor_free(compressor: Handle);
     pub fn aside_compress(compressor: Handle, invocation: *const Invocation, parts: *const Bytes, count: usize) -> Handle;
@@ -827,10 +838,6 @@ unsafe extern "C" {
     pub fn aside_compressed_stretch(compressed: Handle, part_index: usize, index: usize, stretch: *mut Stretch) -> i32;
     pub fn aside_compressed_slice(compressed: Handle, part: usize, original: *const u8, original_len: usize, start: u64, len: u64, out: *mut Bytes) -> i32;
     pub fn aside_compressed_free(compressed: Handle);
-    pub fn aside_min_compressible() -> usize;
-    pub fn aside_min_budget() -> usize;
-    pub fn aside_is_protected(text: *const u8, len: usize) -> i32;
-    pub fn aside_format_banner(filter_ids: *const Bytes, count: usize, before: u64, after: u64, out_len: *mut usize) -> *mut u8;
     pub fn aside_reply_write(reply: Handle, buf: *const u8, len: usize) -> i32;
     pub fn aside_registry_new(built_in: u32) -> Handle;
     pub fn aside_registry_free(registry: Handle);
@@ -839,8 +846,6 @@ unsafe extern "C" {
     pub fn aside_registry_add_cache(registry: Handle, cache: *const Cache) -> i32;
     pub fn aside_registry_add_last_run(registry: Handle, size: usize) -> i32;
     pub fn aside_registry_minify_json(registry: Handle) -> i32;
-    pub fn aside_registry_remove(registry: Handle, id: *const u8, len: usize) -> i32;
-    pub fn aside_filter_check(toml: *const u8, len: usize) -> i32;
     pub fn aside_tool_stream_new(compressor: Handle, invocation: *const Invocation, memory: usize) -> Handle;
     pub fn aside_tool_stream_free(stream: Handle);
     pub fn aside_tool_stream_feed(stream: Handle, buf: *const u8, len: usize, out: *mut Bytes) -> i32;

@@ -23,11 +23,13 @@ pub struct Form {
     closers: Vec<String>,
     begins: Vec<String>,
     dropped: Vec<String>,
+    /// The maximum number of bytes of a suffix in the tags around calls: a colon and a word.
+    suffix: usize,
     /// The framing between calls.
     skips: Vec<String>,
 }
 
-/// The choices within a form. Of each choice, the last values are only for some tables.
+/// The choices within a form. The last values of each choice are only for some tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     /// Whether the hostile value is the first of the two values.
@@ -56,7 +58,7 @@ enum Shape {
 }
 
 impl Way {
-    /// Returns the way with this number. Any number is valid.
+    /// Returns the choices with this number. Any number is valid.
     pub fn new(mut number: usize) -> Way {
         let mut below = |bound: usize| {
             let choice = number % bound;
@@ -125,7 +127,7 @@ impl Form {
         way.is_broken && self.table.body != "tags" && way.quote != 1
     }
 
-    /// Returns the value with this string for a way.
+    /// Returns the value with this string for these choices.
     pub fn value(&self, way: &Way, text: &str) -> Value {
         // In literals with raw strings, objects can only be written if arguments are written like their members.
         let has_objects = self.table.raw_quote.is_empty() || self.table.assign == ":";
@@ -378,7 +380,8 @@ impl Form {
         let ends = [&self.table.end, &self.table.close].into_iter().chain(&self.closers);
         let value_end = self.table.value[1].as_str();
         let begins_after = |after: &str| self.begins.iter().any(|begin| after.starts_with(begin.as_str()));
-        ends.filter(|end| !end.is_empty()).any(|end| text.contains(end.as_str()))
+        let has = |end: &String| text.char_indices().any(|(at, _)| self.begins_with(&text[at..], end));
+        ends.filter(|end| !end.is_empty()).any(has)
             || !value_end.is_empty()
                 && text.split(value_end).skip(1).any(|after| begins_after(after.trim_start_matches(BLANKS)))
     }
@@ -404,6 +407,16 @@ impl Form {
                 .any(|at| follows(&written[at..]))
     }
 
+    /// Returns whether a text begins with a marker, which may have a suffix if it is a tag.
+    fn begins_with(&self, text: &str, marker: &str) -> bool {
+        let suffixed = || {
+            let rest = text.strip_prefix(marker.strip_suffix('>')?)?.strip_prefix(':')?;
+            let letters = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"_.-".contains(c))?;
+            Some(letters > 0 && letters < self.suffix && rest[letters..].starts_with('>'))
+        };
+        text.starts_with(marker) || suffixed().unwrap_or_default()
+    }
+
     /// Returns whether the value's closer is at `at`, followed after at most 64 blanks by a key, the end of the call, or
     /// another call. A closer at the very end of the value is followed by the real closer, like a repeated closer.
     fn ends_at(&self, text: &str, at: usize, end: usize) -> bool {
@@ -412,7 +425,7 @@ impl Form {
         let blanks = rest.len() - rest.trim_start_matches(BLANKS).len();
         let after = &rest[blanks..];
         let ends = || [&table.end].into_iter().chain(&self.closers).chain(&self.begins).filter(|end| !end.is_empty());
-        let is_end = |after: &str| ends().any(|end| after.starts_with(end.as_str())) || text.len() - after.len() >= end;
+        let is_end = |after: &str| ends().any(|end| self.begins_with(after, end)) || text.len() - after.len() >= end;
         // Framing between calls may precede the next call.
         let mut skipped =
             self.skips.iter().filter_map(|skip| Some(after.strip_prefix(skip)?.trim_start_matches(BLANKS)));
@@ -510,6 +523,7 @@ fn of_span(dialect: &Dialect, span: &Span, table: &CallTable) -> Vec<Form> {
         front: [open, String::new()],
         back: close,
         closers: closers.clone(),
+        suffix: span.tag.as_ref().map_or(0, |tag| tag.suffix),
         skips: span.calls.iter().flat_map(|table| &table.skip).cloned().collect(),
         begins: begins(dialect),
         dropped: dropped(dialect),
@@ -535,6 +549,7 @@ fn of_header(dialect: &Dialect, header: &Header, table: &CallTable) -> Vec<Form>
             before: if is_whole { format!("{}So.\n{}", message("content"), header.close[0]) } else { String::new() },
             after: format!("{}Done.", message("content")),
             closers: header.close.clone(),
+            suffix: 0,
             skips: header.calls.iter().flat_map(|table| &table.skip).cloned().collect(),
             begins: begins(dialect),
             dropped: dropped(dialect),

@@ -1,13 +1,13 @@
-//! Tests the property that a value is only a value: whatever string it holds, the call has the same name and the same other
-//! arguments, and no other call is reported. `forms` writes the calls and knows which values each form cannot hold, and `texts`
-//! makes the strings. Here the written call is read like for a client, and compared.
+//! Tests that a string in a value affects only this value: for any string, the call must have the same name and the same other
+//! arguments, and no other call may be reported. `forms` writes the calls and knows the values that each form cannot contain, and
+//! `texts` makes the strings. This file reads the written call as a client would, and compares it.
 
 mod forms;
 mod texts;
 
 use std::sync::{Arc, LazyLock};
 
-use aside::call_writer::Tools;
+use aside::answer::Tools;
 use samples::Random;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ pub struct Trial {
     pub hostile: String,
 }
 
-/// The change that a value has caused, in a word, and the call with everything that was read.
+/// The change that a value has caused: its kind, and the text of the call with all results.
 pub struct Fault {
     pub kind: &'static str,
     pub shown: String,
@@ -222,6 +222,6 @@ static TOOLS: LazyLock<[Arc<Tools>; 3]> = LazyLock::new(|| {
         let parameters = json!({"type": "object", "properties": {"a": shape, "b": text(), "c": text()}});
         let quoted = json!({"type": "object", "properties": {"p": text()}});
         let tools = json!([{"name": NAME, "parameters": parameters}, {"name": texts::QUOTED, "parameters": quoted}]);
-        Arc::new(Tools::read(&tools.to_string()).unwrap())
+        Tools::read(&tools.to_string()).unwrap()
     })
 });

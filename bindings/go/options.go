@@ -1,0 +1,145 @@
+// Code generated from src/ffi by tests/header. DO NOT EDIT.
+
+package aside
+
+// AnswerOptions are the options of an answer. The zero value has the defaults.
+type AnswerOptions struct {
+	// The span that is open at the first byte.
+	Start Start
+	// The treatment of a closer of the thinking without an opener, after content.
+	StrayClose StrayClose
+	// The treatment of a tool call that begins inside the thinking.
+	CallsInThinking CallsInThinking
+	// The reading of a tag that is not the dialect's own at the beginning of the text.
+	LeadingTags LeadingTags
+	// Whether the thinking is reported.
+	Thinking Thinking
+	// The part of a call that is reported before the call is whole. At most MaxHeld bytes of it are held.
+	NotWhole NotWhole
+	// The treatment of a call of a tool that is not in Tools.
+	UnknownTool UnknownTool
+	// Whether the end of a text that has ended by itself (EndReasonEnded) may end a call.
+	ImpliedEnd ImpliedEnd
+	// The request's Tools: a JSON array of objects with name and parameters, which may also be inside function, or with
+	// name and input_schema, as in Anthropic's Messages. Their schemas have the types of the arguments. []: all calls
+	// are content, which is right for a request without tools. Not set: every call is reported, and the types of its
+	// arguments are not known.
+	Tools []byte
+	// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
+	// names a tool (tool_choice), a grammar makes the model write the arguments without markers. Not set: the text is
+	// not such arguments.
+	StartCall string
+	// The beginning of the id that is made for a call without one; index of the call follows it. UTF-8. Ids are unique
+	// in a conversation only if each answer has another beginning. Not set: call_.
+	IDPrefix string
+	// The maximum number of bytes of Tools that are read; a longer list is an error. Reading a list may need about 40
+	// times its length in memory. 0: 4 MiB.
+	MaxTools uint64
+	// The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that
+	// are held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
+	MaxHeld uint64
+	// The maximum number of calls that are reported, such as 1 for "parallel_tool_calls": false; later calls are
+	// content. 0: 1,024, which is also the most.
+	MaxCalls uint64
+	// The limit of the thinking, beyond which PartKindBudget is reported. 0: there is no limit.
+	Budget uint64
+	// The unit of the budget.
+	BudgetUnit BudgetUnit
+	// The scope of the budget.
+	BudgetScope BudgetScope
+	// If true, mend arguments that can mean only one thing; the end of such a call has Repaired. In JSON, a backslash
+	// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
+	// string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
+	// arguments unchanged.
+	RepairArguments bool
+	// If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
+	// 16 MiB of thinking are kept for this. If false, such a text has no content.
+	PromoteEmpty bool
+	// If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that
+	// the text starts in the thinking, and the text ends there by itself without confirming the guess.
+	KeepGuessed bool
+	// If true, report PartKindMoved if reported text belongs to the other channel, for a host that builds a whole
+	// message. If false, content that turns out to be thinking stays content, and thinking that turns out to be the
+	// answer is reported again as content.
+	MayTakeBack bool
+}
+
+// RewriterOptions are the options of a rewriter. The zero value has the defaults.
+type RewriterOptions struct {
+	// The span that is open at the first byte.
+	Start Start
+	// The treatment of a closer of the thinking without an opener, after content.
+	StrayClose StrayClose
+	// The treatment of a tool call that begins inside the thinking.
+	CallsInThinking CallsInThinking
+	// The reading of a tag that is not the dialect's own at the beginning of the text.
+	LeadingTags LeadingTags
+	// Whether the thinking is reported.
+	Thinking Thinking
+	// The part of a call that is reported before the call is whole. At most MaxHeld bytes of it are held.
+	NotWhole NotWhole
+	// The treatment of a call of a tool that is not in Tools.
+	UnknownTool UnknownTool
+	// Whether the end of a text that has ended by itself (EndReasonEnded) may end a call.
+	ImpliedEnd ImpliedEnd
+	// The request's Tools: a JSON array of objects with name and parameters, which may also be inside function, or with
+	// name and input_schema, as in Anthropic's Messages. Their schemas have the types of the arguments. []: all calls
+	// are content, which is right for a request without tools. Not set: every call is reported, and the types of its
+	// arguments are not known.
+	Tools []byte
+	// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
+	// names a tool (tool_choice), a grammar makes the model write the arguments without markers. Not set: the text is
+	// not such arguments.
+	StartCall string
+	// The maximum number of bytes of Tools that are read; a longer list is an error. Reading a list may need about 40
+	// times its length in memory. 0: 4 MiB.
+	MaxTools uint64
+	// The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that
+	// are held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
+	MaxHeld uint64
+	// The maximum number of calls that are reported, such as 1 for "parallel_tool_calls": false; later calls are
+	// content. 0: 1,024, which is also the most.
+	MaxCalls uint64
+	// If true, mend arguments that can mean only one thing; the end of such a call has Repaired. In JSON, a backslash
+	// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
+	// string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
+	// arguments unchanged.
+	RepairArguments bool
+	// If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
+	// 16 MiB of thinking are kept for this. If false, such a text has no content.
+	PromoteEmpty bool
+	// If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that
+	// the text starts in the thinking, and the text ends there by itself without confirming the guess.
+	KeepGuessed bool
+	// The name of the field for the thinking.
+	Field Field
+	// The kind of body that is fed.
+	Body Body
+	// If true, nothing is split, and the output equals the input. If false, the text is split.
+	Off bool
+	// If true, make tool_calls from the calls that the model writes as text, if the dialect says how they are written,
+	// and change the finish_reason from stop to tool_calls. A choice is left alone from the first call that the server
+	// itself has made. A body, and Ollama's format, have whole calls only. If false, calls stay in the text.
+	Calls bool
+	// The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0:
+	// 16 MiB.
+	MaxEvent uint64
+	// The formats of the answers that are read; an answer of another format is sent on unchanged. Not set: all formats.
+	Formats Formats
+	// The form of the thinking in the items of OpenAI Responses.
+	ResponsesAs ResponsesAs
+	// If true, mend faults in a stream of events that make clients fail or lose text: empty data: lines, comments inside
+	// an event, an object over several lines, chunks without choices, and more. If false, leave the faults unchanged.
+	Repair bool
+	// If true, in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the
+	// thinking before the content, for clients that count chunks, also where Repair or Normalise would make two. If
+	// false, each chunk has text for one field.
+	Merge bool
+	// The differences between servers' answers that are removed. Not set: none.
+	Normalise Shapes
+	// If true, label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so
+	// that they can be removed from a history. If false, their signatures are empty, and their ids begin with rs_.
+	Label bool
+	// The treatment of comments in a stream of events, for clients that fail on them.
+	Comments Comments
+}

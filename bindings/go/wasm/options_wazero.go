@@ -1,0 +1,70 @@
+// Code generated from src/ffi by tests/header. DO NOT EDIT.
+
+package aside
+
+import "strconv"
+
+// texts returns the names and values of the options that are set.
+func (o *AnswerOptions) texts() (options, error) {
+	var texts options
+	word(&texts, "start", o.Start)
+	word(&texts, "strayClose", o.StrayClose)
+	word(&texts, "callsInThinking", o.CallsInThinking)
+	word(&texts, "leadingTags", o.LeadingTags)
+	word(&texts, "thinking", o.Thinking)
+	word(&texts, "notWhole", o.NotWhole)
+	word(&texts, "unknownTool", o.UnknownTool)
+	word(&texts, "impliedEnd", o.ImpliedEnd)
+	if err := texts.tools(o.Tools); err != nil {
+		return nil, err
+	}
+	texts.text("startCall", o.StartCall)
+	texts.text("idPrefix", o.IDPrefix)
+	texts.number("maxTools", o.MaxTools)
+	texts.number("maxHeld", o.MaxHeld)
+	texts.number("maxCalls", o.MaxCalls)
+	texts.number("budget", o.Budget)
+	word(&texts, "budgetUnit", o.BudgetUnit)
+	word(&texts, "budgetScope", o.BudgetScope)
+	texts.flag("repairArguments", o.RepairArguments)
+	texts.flag("promoteEmpty", o.PromoteEmpty)
+	texts.flag("keepGuessed", o.KeepGuessed)
+	texts.flag("mayTakeBack", o.MayTakeBack)
+	return texts, nil
+}
+
+// texts returns the names and values of the options that are set.
+func (o *RewriterOptions) texts() (options, error) {
+	var texts options
+	word(&texts, "start", o.Start)
+	word(&texts, "strayClose", o.StrayClose)
+	word(&texts, "callsInThinking", o.CallsInThinking)
+	word(&texts, "leadingTags", o.LeadingTags)
+	word(&texts, "thinking", o.Thinking)
+	word(&texts, "notWhole", o.NotWhole)
+	word(&texts, "unknownTool", o.UnknownTool)
+	word(&texts, "impliedEnd", o.ImpliedEnd)
+	if err := texts.tools(o.Tools); err != nil {
+		return nil, err
+	}
+	texts.text("startCall", o.StartCall)
+	texts.number("maxTools", o.MaxTools)
+	texts.number("maxHeld", o.MaxHeld)
+	texts.number("maxCalls", o.MaxCalls)
+	texts.flag("repairArguments", o.RepairArguments)
+	texts.flag("promoteEmpty", o.PromoteEmpty)
+	texts.flag("keepGuessed", o.KeepGuessed)
+	word(&texts, "field", o.Field)
+	word(&texts, "body", o.Body)
+	texts.flag("off", o.Off)
+	texts.add("calls", strconv.FormatBool(o.Calls))
+	texts.number("maxEvent", o.MaxEvent)
+	word(&texts, "formats", o.Formats)
+	word(&texts, "responsesAs", o.ResponsesAs)
+	texts.flag("repair", o.Repair)
+	texts.flag("merge", o.Merge)
+	word(&texts, "normalise", o.Normalise)
+	texts.flag("label", o.Label)
+	word(&texts, "comments", o.Comments)
+	return texts, nil
+}

@@ -1,0 +1,124 @@
+//! The events of agents: which fields of them have a tool's texts, and the form of the answers. Each agent documents its own; a
+//! tool whose result has a form that is not documented is left alone.
+
+use std::fs::{self, File};
+use std::io::Read;
+
+use serde_json::{Value, json};
+
+use crate::stop::Stop;
+
+/// The fields that have texts, in the results of Claude Code's tools (`Bash`, `WebFetch`, those of MCP servers), and in a
+/// content block.
+const FIELDS: [&str; 5] = ["stdout", "stderr", "result", "content", "text"];
+/// The fields with the path and the length of a whole output, of which `stdout` has only the beginning. Claude Code shows that
+/// file's beginning as long as the path is there.
+const PERSISTED: [&str; 2] = ["persistedOutputPath", "persistedOutputSize"];
+/// Commands whose results are this program's own.
+const OWN: [&str; 2] = ["aside recall ", "aside squeeze "];
+/// The most bytes of such a file that are read.
+const LONGEST: u64 = 64 << 20;
+
+pub enum Event {
+    /// A tool has run.
+    After(Results),
+    /// The agent is about to run a tool.
+    Before(Value),
+}
+
+/// The result of a tool.
+pub struct Results {
+    pub tool: String,
+    /// The tool's input, as JSON.
+    pub input: String,
+    /// Whether the texts of the tool's result are known.
+    pub is_known: bool,
+    name: &'static str,
+    response: Value,
+}
+
+impl Event {
+    pub fn read(text: &str) -> Result<Event, Stop> {
+        let mut event: Value =
+            serde_json::from_str(text).map_err(|error| Stop::Failed(format!("the event: {error}")))?;
+        let tool = event["tool_name"].as_str().unwrap_or_default().to_owned();
+        let is_mcp = tool.starts_with("mcp_");
+        let (name, is_known) = match event["hook_event_name"].as_str() {
+            Some("PreToolUse" | "BeforeTool") => return Ok(Event::Before(event)),
+            Some("PostToolUse") => ("PostToolUse", is_mcp || ["Bash", "WebFetch"].contains(&&*tool)),
+            Some("AfterTool") => ("AfterTool", is_mcp || ["run_shell_command", "web_fetch"].contains(&&*tool)),
+            name => {
+                let what =
+                    name.map_or("the event has no `hook_event_name`".to_owned(), |name| format!("the event is {name}"));
+                return Err(Stop::Failed(format!("{what}: run this for PostToolUse or AfterTool")));
+            }
+        };
+        let mut response = event["tool_response"].take();
+        if name == "AfterTool" {
+            response = joined(response["llmContent"].take());
+        } else {
+            read_persisted(&mut response);
+        }
+        Ok(Event::After(Results { tool, input: event["tool_input"].to_string(), is_known, name, response }))
+    }
+}
+
+impl Results {
+    /// Takes the texts, in order. There are none if they are this program's own, so that no text is shortened twice.
+    pub fn texts(&mut self) -> Vec<String> {
+        let is_own = self.tool.trim_start_matches("mcp_").trim_start_matches('_').starts_with("aside_")
+            || OWN.iter().any(|own| self.input.contains(own));
+        let mut texts = Vec::new();
+        if !is_own {
+            visit(&mut self.response, &mut |text| texts.push(std::mem::take(text)));
+        }
+        texts
+    }
+
+    /// Returns the answer with other texts.
+    pub fn answer(mut self, texts: Vec<String>) -> Value {
+        let mut texts = texts.into_iter();
+        visit(&mut self.response, &mut |text| *text = texts.next().unwrap_or_default());
+        if let Value::Object(fields) = &mut self.response {
+            fields.retain(|name, _| !PERSISTED.contains(&name.as_str()));
+        }
+        let field = if self.name == "AfterTool" { "tool_output" } else { "updatedToolOutput" };
+        json!({ "hookSpecificOutput": { "hookEventName": self.name, field: self.response } })
+    }
+}
+
+/// Calls `each` with every text of a result, always in the same order.
+fn visit(response: &mut Value, each: &mut impl FnMut(&mut String)) {
+    match response {
+        Value::String(text) => each(text),
+        Value::Array(blocks) => {
+            blocks.iter_mut().filter(|block| block.is_object()).for_each(|block| visit(block, each))
+        }
+        Value::Object(fields) => {
+            for name in FIELDS {
+                fields.get_mut(name).into_iter().for_each(|field| visit(field, each));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the content that Gemini CLI shows its model as one text. Content that has an image or the like is left alone.
+fn joined(content: Value) -> Value {
+    let texts = |parts: &[Value]| parts.iter().map(|part| part["text"].as_str()).collect::<Option<String>>();
+    match &content {
+        Value::Array(parts) => texts(parts).map_or(Value::Null, Value::from),
+        Value::Object(_) => content["text"].as_str().map_or(Value::Null, Value::from),
+        _ => content,
+    }
+}
+
+/// Puts the whole output in the place of its beginning, if the event names the file that has it.
+fn read_persisted(response: &mut Value) {
+    let path = response[PERSISTED[0]].as_str().filter(|_| response["stdout"].is_string());
+    let path = path.filter(|path| fs::metadata(path).is_ok_and(|data| data.is_file()));
+    let mut bytes = Vec::new();
+    if path.is_some_and(|path| File::open(path).is_ok_and(|file| file.take(LONGEST).read_to_end(&mut bytes).is_ok())) {
+        response["stdout"] = String::from_utf8_lossy(&bytes).into();
+    }
+}

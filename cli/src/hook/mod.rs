@@ -1,0 +1,196 @@
+//! `aside hook`: makes a tool's result shorter where an agent lets a program change it. The agent runs it after each tool, writes
+//! an event to it as JSON, and reads JSON. Options in place of an event write the agent's settings, or show what the hook has done.
+
+mod event;
+mod install;
+mod json_edit;
+mod stats;
+mod wrap;
+
+use std::io::{self, Read};
+use std::process::ExitCode;
+
+use aside::compress::{BudgetError, Compressor, Input, Invocation, Outcome, Part, Registry};
+use aside::store::Store;
+use clap::Args;
+use serde_json::Value;
+
+use crate::output::{note, write_raw};
+use crate::size;
+use crate::state::{self, Count};
+use crate::stop::{Stop, reason};
+use event::{Event, Results};
+
+/// Makes the result of an agent's tool shorter, as a hook that the agent runs
+///
+/// Reads an event from standard input: PostToolUse or PreToolUse of Claude Code, AfterTool or BeforeTool of Gemini CLI. Writes the event's answer, or nothing if the result stays unchanged. Errors exit 1, since agents show their model what a hook that exits 2 has written.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    settings: Settings,
+
+    /// Writes the hook into an agent's settings; shows the difference first
+    #[arg(long, value_name = "AGENT", value_enum, conflicts_with_all = ["remove", "stats"])]
+    install: Option<install::Agent>,
+
+    /// Removes the hook from an agent's settings; shows the difference first
+    #[arg(long, value_name = "AGENT", value_enum, conflicts_with = "stats")]
+    remove: Option<install::Agent>,
+
+    /// Changes the settings of the project in this folder, not those of the user
+    #[arg(long)]
+    project: bool,
+
+    /// Changes the settings without asking
+    #[arg(long)]
+    yes: bool,
+
+    /// Shows what the hook has done, by tool: results, bytes before and after, whole texts asked for
+    #[arg(long)]
+    stats: bool,
+}
+
+/// The options of the hook itself, which `--install` writes into the agent's settings.
+#[derive(Args)]
+struct Settings {
+    /// At most N bytes of a result go to the model: 1024, 10k, 1m; without any budget, 10k
+    #[arg(long, value_name = "N", value_parser = size::parse)]
+    budget: Option<usize>,
+
+    /// At most N tokens of a result go to the model, by an estimate: 2500, 10k (thousands). Of two budgets, both hold
+    #[arg(long, value_name = "N", value_parser = size::parse_count)]
+    budget_tokens: Option<usize>,
+
+    /// Keeps no whole texts; otherwise, those of shortened results are kept on disk for `aside recall`
+    #[arg(long)]
+    no_store: bool,
+
+    /// At most N bytes of whole texts are kept; the oldest are removed first
+    #[arg(long, value_name = "N", value_parser = size::parse, default_value = "256m")]
+    store_size: usize,
+
+    /// Whole texts are kept for N days
+    #[arg(long, value_name = "N", default_value_t = STORE_DAYS)]
+    store_days: usize,
+
+    /// Proposes `aside squeeze` around these commands before they run, such as 'cargo,npm test'. Without COMMANDS, build tools and test runners
+    #[arg(long, value_name = "COMMANDS", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_values = wrap::COMMANDS)]
+    wrap: Option<Vec<String>>,
+}
+
+/// The bounds of the store: the first one is that of its option's default, in bytes.
+const STORE_SIZE: usize = 256 << 20;
+const STORE_DAYS: usize = 7;
+
+/// The longest text that is read as a whole; of a longer one, the hook keeps less.
+const MEMORY: usize = 16 << 20;
+
+/// The budget in bytes if there is none.
+const BUDGET: usize = 10 << 10;
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+    // Options that are wrong do not get into settings either.
+    let compressor = compressor(&arguments.settings)?;
+    if let Some(agent) = arguments.install {
+        return install::install(agent, arguments);
+    }
+    if let Some(agent) = arguments.remove {
+        return install::remove(agent, arguments);
+    }
+    if arguments.stats {
+        return stats::show();
+    }
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text).map_err(|error| Stop::io("standard input", &error))?;
+    let answer = match Event::read(&text)? {
+        Event::Before(event) => wrap::propose(&event, &arguments.settings)?,
+        Event::After(results) => shorter(&compressor, &arguments.settings, results),
+    };
+    if let Some(answer) = answer {
+        write_raw(answer.to_string().as_bytes())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn compressor(settings: &Settings) -> Result<Compressor, Stop> {
+    let usage = |error: BudgetError| Stop::Usage(error.to_string());
+    let mut compressor = Compressor::new(&Registry::new()).memory(MEMORY);
+    if let Some(tokens) = settings.budget_tokens {
+        compressor = compressor.budget_tokens(tokens).map_err(usage)?;
+    }
+    if let Some(bytes) = settings.budget.or(settings.budget_tokens.is_none().then_some(BUDGET)) {
+        compressor = compressor.budget(bytes).map_err(usage)?;
+    }
+    Ok(if settings.no_store { compressor } else { compressor.number_lines() })
+}
+
+/// Returns the answer to an event after a tool, if a text of its result becomes shorter.
+fn shorter(compressor: &Compressor, settings: &Settings, mut results: Results) -> Option<Value> {
+    let tool = results.tool.clone();
+    if !results.is_known {
+        Count::Result { tool, bytes: None, ids: String::new() }.add();
+        return None;
+    }
+    let input = Input::from_json(&results.input).ok()?;
+    let mut texts = results.texts();
+    let parts: Vec<Part> = texts.iter().map(|text| Part::Text(text.as_bytes())).collect();
+    let outcomes = compressor.compress(&Invocation::new(&tool, &input), &parts).parts;
+    let length = |texts: &[String]| texts.iter().map(String::len).sum();
+    let before = length(&texts);
+    let mut keeper = Keeper { settings, store: None, ids: Vec::new() };
+    let mut is_shorter = false;
+    for (text, outcome) in texts.iter_mut().zip(outcomes) {
+        if let Outcome::Text(short) = outcome {
+            *text = keeper.keep(text, String::from_utf8_lossy(&short).into_owned());
+            is_shorter = true;
+        }
+    }
+    Count::Result { tool, bytes: Some((before, length(&texts))), ids: keeper.ids.join(",") }.add();
+    is_shorter.then(|| results.answer(texts))
+}
+
+/// Keeps whole texts of a result.
+struct Keeper<'a> {
+    settings: &'a Settings,
+    /// The store, once it was opened, or that it failed.
+    store: Option<Option<Store>>,
+    ids: Vec<String>,
+}
+
+impl Keeper<'_> {
+    /// Keeps a whole text. Returns the short one, with the line that says how to get the whole in place of the banner, which is longer.
+    /// Without a banner only control characters went, and nothing is kept. A store that fails is said once, and the banner stays.
+    fn keep(&mut self, text: &str, short: String) -> String {
+        let has_banner = short.starts_with("[Output compressed by ");
+        let Some((_, rest)) = short.split_once('\n').filter(|_| has_banner && !self.settings.no_store) else {
+            return short;
+        };
+        let open = || state::store(self.settings.store_size, self.settings.store_days).map_err(not_kept).ok();
+        let store = self.store.get_or_insert_with(open);
+        let Some(id) = store.as_ref().and_then(|store| store.put(text.as_bytes()).map_err(not_kept).ok()) else {
+            *store = None;
+            return short;
+        };
+        let text = format!("{}{rest}", head(text.len(), rest.len(), &id));
+        self.ids.push(id);
+        text
+    }
+}
+
+fn not_kept(error: io::Error) {
+    note(&format!("the whole text is not kept: the store: {}", reason(&error)));
+}
+
+/// The beginning of a line that says where a whole text is.
+const HEAD: &str = "[Shortened by aside: ";
+
+/// Returns that line. The second count is of all that the model reads, this line included.
+fn head(before: usize, rest: usize, id: &str) -> String {
+    let line = |after: usize| format!("{HEAD}{before} → {after} bytes. Whole text: aside recall {id} LINES]\n");
+    // The length of the line depends on the count in it.
+    let mut after = rest + line(rest).len();
+    while rest + line(after).len() != after {
+        after = rest + line(after).len();
+    }
+    line(after)
+}

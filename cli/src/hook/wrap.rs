@@ -1,0 +1,212 @@
+//! `aside squeeze` around a command, before it runs: in Claude Code, the output of a command that fails is shorter only in this way, since no
+//! hook can change that result. Claude Code judges by the command that the hook returns, not by the model's. So the answer is always to ask
+//! the user, and a command that a rule may refuse or ask about is left as it is.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::Settings;
+use super::install::claude_folder;
+use crate::stop::Stop;
+use crate::words::quoted;
+
+/// The commands that are wrapped if the user names none.
+pub const COMMANDS: [&str; 18] = [
+    "cargo build",
+    "cargo check",
+    "cargo clippy",
+    "cargo test",
+    "cmake --build",
+    "ctest",
+    "dotnet build",
+    "dotnet test",
+    "go build",
+    "go test",
+    "go vet",
+    "gradle",
+    "jest",
+    "make",
+    "mvn",
+    "npm test",
+    "pytest",
+    "vitest",
+];
+/// Commands that change the shell itself, or wait for what it has started: in another shell they would do nothing.
+const OF_THE_SHELL: [&str; 27] = [
+    ".", "alias", "bg", "cd", "declare", "dirs", "disown", "eval", "exec", "exit", "export", "fg", "jobs", "local",
+    "logout", "popd", "pushd", "read", "readonly", "set", "shopt", "source", "trap", "typeset", "umask", "unset",
+    "wait",
+];
+/// Commands that pass on lines of a listed command in a pipe.
+const PASSING: [&str; 5] = ["cat", "grep", "head", "tail", "wc"];
+/// Settings that all users of a machine have, and may not change: Claude Code's and Gemini CLI's.
+const MANAGED: [&str; 3] = [
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+    "/etc/gemini-cli/settings.json",
+];
+/// The names of the tool that runs commands in rules.
+const TOOLS: [&str; 3] = ["Bash", "run_shell_command", "ShellTool"];
+
+/// Returns the answer to an event before a tool, if the command is one to wrap.
+pub fn propose(event: &Value, settings: &Settings) -> Result<Option<Value>, Stop> {
+    let Some(listed) = &settings.wrap else {
+        return Err(Stop::Failed("the event is before a tool: run this with --wrap for it".to_owned()));
+    };
+    let input = &event["tool_input"];
+    let line = input["command"].as_str().unwrap_or_default();
+    // Without a user who may be asked, the answer would refuse the command.
+    let can_ask = !["dontAsk", "bypassPermissions"].contains(&event["permission_mode"].as_str().unwrap_or_default());
+    let in_background = ["run_in_background", "is_background"].iter().any(|name| input[*name] == true);
+    let is_shell = event["tool_name"].as_str().is_some_and(|tool| TOOLS.contains(&tool));
+    let is_wrapped = |commands: &Vec<Command>| {
+        is_shell && !in_background && can_ask && commands.iter().all(|command| command.is_listed(listed))
+    };
+    let folder = Path::new(event["cwd"].as_str().unwrap_or("."));
+    let Some(commands) = commands(line).filter(is_wrapped) else { return Ok(None) };
+    if commands.is_empty() || is_ruled(&commands, line, folder) {
+        return Ok(None);
+    }
+    let budget = match (settings.budget, settings.budget_tokens) {
+        (Some(bytes), _) => format!("--budget {bytes}"),
+        (None, Some(tokens)) => format!("--budget-tokens {tokens}"),
+        (None, None) => "--budget 10k".to_owned(),
+    };
+    let store = if settings.no_store { "" } else { " --store" };
+    let mut input = input.clone();
+    input["command"] = format!("aside squeeze {budget}{store} -- bash -c {}", quoted(line)).into();
+    let reason = format!("aside shortens the output of: {line}");
+    Ok(Some(match event["hook_event_name"].as_str() {
+        Some("BeforeTool") => json!({
+            "decision": "ask",
+            "reason": reason,
+            "hookSpecificOutput": { "hookEventName": "BeforeTool", "tool_input": input },
+        }),
+        _ => json!({ "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "ask",
+            "permissionDecisionReason": reason,
+            "updatedInput": input,
+        } }),
+    }))
+}
+
+/// A simple command of a line.
+#[derive(Default)]
+struct Command {
+    words: Vec<String>,
+    /// Whether it reads the output of the command before it.
+    is_piped: bool,
+}
+
+impl Command {
+    /// Returns the words after assignments of variables.
+    fn words(&self) -> &[String] {
+        let is_assignment = |word: &String| {
+            word.split_once('=')
+                .is_some_and(|(name, _)| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+        };
+        &self.words[self.words.iter().take_while(|word| is_assignment(word)).count()..]
+    }
+
+    fn is_listed(&self, listed: &[String]) -> bool {
+        let words = self.words();
+        let begins = |entry: &String| {
+            let entry: Vec<&str> = entry.split_whitespace().collect();
+            !entry.is_empty()
+                && entry.len() <= words.len()
+                && entry.iter().zip(words).all(|(entry, word)| entry == word)
+        };
+        let Some(name) = words.first().map(String::as_str).filter(|name| !OF_THE_SHELL.contains(name)) else {
+            return false;
+        };
+        listed.iter().any(begins) || self.is_piped && PASSING.contains(&name)
+    }
+}
+
+/// Returns the simple commands of a line. `None` for a line with more than words, quotes, pipes, `&&`, `||` and `;`.
+fn commands(line: &str) -> Option<Vec<Command>> {
+    let mut commands = vec![Command::default()];
+    let (mut word, mut quote) = (None::<String>, None);
+    let mut characters = line.trim().chars().peekable();
+    let mut before = ' ';
+    while let Some(character) = characters.next() {
+        let next = characters.peek().copied().unwrap_or(' ');
+        match (quote, character) {
+            (Some(end), _) if character == end => quote = None,
+            (Some('\''), _) => word.get_or_insert_default().push(character),
+            // Substitutions, also between double quotes; subshells, here-documents, comments, more lines.
+            (_, '`' | '\\') | (None, '(' | ')' | '{' | '}' | '\n' | '#' | '!') => return None,
+            (_, '$') if next == '(' => return None,
+            // Quotes that are read by other rules.
+            (None, '$') if matches!(next, '\'' | '"') => return None,
+            (None, '<') if next == '<' => return None,
+            (Some(_), _) => word.get_or_insert_default().push(character),
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            // A part of a redirection.
+            (None, '&') if before == '>' || next == '>' => word.get_or_insert_default().push('&'),
+            (None, '&') if next != '&' => return None,
+            (None, '|' | '&' | ';') => {
+                commands.last_mut()?.words.extend(word.take());
+                let is_double = next == character;
+                if is_double {
+                    characters.next();
+                }
+                commands.push(Command { words: Vec::new(), is_piped: character == '|' && !is_double });
+            }
+            (None, ' ' | '\t') => commands.last_mut()?.words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
+        }
+        before = character;
+    }
+    commands.last_mut()?.words.extend(word);
+    // A `;` at the end begins no command.
+    if commands.last().is_some_and(|command| command.words.is_empty() && !command.is_piped) {
+        commands.pop();
+    }
+    quote.is_none().then_some(commands)
+}
+
+/// Returns whether a rule of the agent may refuse a command, or ask about it, or is in a file that cannot be read. The project may be any
+/// folder around the one in which the command runs.
+fn is_ruled(commands: &[Command], line: &str, project: &Path) -> bool {
+    let mut texts: Vec<String> = vec![line.to_owned()];
+    for command in commands {
+        texts.extend([command.words.join(" "), command.words().join(" ")]);
+    }
+    let root = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    let home = std::env::home_dir();
+    let around: Vec<PathBuf> = project.ancestors().map(PathBuf::from).chain(root).chain(home).collect();
+    let folders =
+        around.iter().flat_map(|folder| [folder.join(".claude"), folder.join(".gemini")]).chain(claude_folder());
+    let folders: Vec<PathBuf> = folders.collect();
+    // Gemini CLI's policies have a language that this does not read.
+    let policies =
+        folders.iter().map(|folder| folder.join("policies")).chain([PathBuf::from("/etc/gemini-cli/policies")]);
+    let mut files = folders
+        .iter()
+        .flat_map(|folder| ["settings.json", "settings.local.json"].map(|name| folder.join(name)))
+        .chain(MANAGED.into_iter().map(PathBuf::from));
+    policies.into_iter().any(|folder| folder.exists())
+        || files.any(|file| match fs::read_to_string(file) {
+            Ok(text) => serde_json::from_str::<Value>(&text).map_or(true, |settings| refuses(&settings, &texts)),
+            Err(error) => error.kind() != ErrorKind::NotFound && error.kind() != ErrorKind::NotADirectory,
+        })
+}
+
+/// Returns whether a rule for commands may match one of the texts: the part of its pattern before the first `*` begins one of them.
+fn refuses(settings: &Value, texts: &[String]) -> bool {
+    let (permissions, tools) = (&settings["permissions"], &settings["tools"]);
+    let rules = [&permissions["deny"], &permissions["ask"], &tools["exclude"], &settings["excludeTools"]];
+    rules.into_iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str).any(|rule| {
+        let (tool, pattern) = rule.split_once('(').unwrap_or((rule, ""));
+        let start = pattern.trim_end_matches(')').split('*').next().unwrap_or_default().trim_end_matches([':', ' ']);
+        tool.starts_with('*') || TOOLS.contains(&tool) && texts.iter().any(|text| text.starts_with(start))
+    })
+}

@@ -1,0 +1,140 @@
+//! The user's state folder: what must outlast one run, because another run asks for it. It has the whole texts that `aside recall`
+//! shows, the counts of `aside hook --stats`, and what settings files were before `aside hook --install`.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use aside::store::Store;
+
+/// The most bytes of a file of counts, before it becomes the older one of two.
+const MOST_COUNTS: u64 = 1 << 20;
+
+/// Returns the folder: `aside` in `$XDG_STATE_HOME`, or in `~/.local/state`.
+fn folder() -> io::Result<PathBuf> {
+    let given = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || std::env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".local/state"));
+    let base = given.or_else(home);
+    base.map(|base| base.join("aside"))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "there is no home folder"))
+}
+
+/// Returns the folder of whole texts.
+pub fn texts() -> io::Result<PathBuf> {
+    Ok(folder()?.join("texts"))
+}
+
+/// Opens the store of whole texts, with its bounds.
+pub fn store(most: usize, days: usize) -> io::Result<Store> {
+    let oldest = Duration::from_secs(24 * 60 * 60).saturating_mul(u32::try_from(days).unwrap_or(u32::MAX));
+    Ok(Store::open(texts()?)?.most(most as u64).oldest(oldest))
+}
+
+/// Keeps what a settings file was before a change, and after it. If that fails, the change can be undone only in part.
+pub fn remember(file: &Path, before: Option<String>, after: String) {
+    let _ = settings().and_then(|(path, mut all)| {
+        all.insert(std::path::absolute(file)?.display().to_string(), (before, after));
+        let mut file = append(&path)?;
+        file.set_len(0)?;
+        file.write_all(serde_json::to_string(&all)?.as_bytes())
+    });
+}
+
+/// Returns what a settings file was before the change that left this text, or that it was not there.
+pub fn remembered(file: &Path, after: &str) -> Option<Option<String>> {
+    let (_, mut all) = settings().ok()?;
+    let (before, left) = all.remove(&std::path::absolute(file).ok()?.display().to_string())?;
+    (left == after).then_some(before)
+}
+
+type Changes = BTreeMap<String, (Option<String>, String)>;
+
+/// Returns the file of changes, and the changes in it.
+fn settings() -> io::Result<(PathBuf, Changes)> {
+    let path = folder()?.join("settings");
+    let changes = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
+    Ok((path, changes.unwrap_or_default()))
+}
+
+/// Opens a file of the folder, which only its user can read. Makes the folder, as the store does.
+fn append(file: &Path) -> io::Result<File> {
+    Store::open(texts()?)?;
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)
+}
+
+/// An event that `aside hook` or `aside recall` counts.
+pub enum Count {
+    /// A result of a tool: its bytes, and those that the model read, or `None` if the tool is not known; the ids of its whole texts, with
+    /// commas between them.
+    Result { tool: String, bytes: Option<(usize, usize)>, ids: String },
+    /// A text was asked for.
+    Recall { id: String },
+}
+
+impl Count {
+    /// Adds a line to the file of counts. Counts that cannot be written are lost: nothing else may fail by them.
+    pub fn add(&self) {
+        let _ = self.try_add();
+    }
+
+    fn try_add(&self) -> io::Result<()> {
+        // The tool's name is of an event, and must not end the line.
+        let plain = |text: &str| text.replace(char::is_control, " ").chars().take(80).collect::<String>();
+        let line = match self {
+            Count::Result { tool, bytes: Some((before, after)), ids } => {
+                format!("{}\t{before}\t{after}\t{ids}\n", plain(tool))
+            }
+            Count::Result { tool, bytes: None, .. } => format!("{}\n", plain(tool)),
+            Count::Recall { id } => format!("\t{}\n", plain(id)),
+        };
+        let [newer, older] = files()?;
+        let mut file = append(&newer)?;
+        // One write, so that the lines of several processes do not mix.
+        file.write_all(line.as_bytes())?;
+        if file.metadata()?.len() > MOST_COUNTS {
+            fs::rename(newer, older)?;
+        }
+        Ok(())
+    }
+
+    /// Returns all counts, the oldest first.
+    pub fn all() -> io::Result<Vec<Count>> {
+        let [newer, older] = files()?;
+        let text = [older, newer].map(|file| fs::read(file).unwrap_or_default()).concat();
+        Ok(String::from_utf8_lossy(&text).lines().filter_map(Count::of_line).collect())
+    }
+
+    /// Returns the tools that printed the whole texts, by id.
+    pub fn tools(counts: &[Count]) -> BTreeMap<&str, &str> {
+        let results = counts.iter().filter_map(|count| match count {
+            Count::Result { tool, ids, .. } => Some((tool, ids)),
+            Count::Recall { .. } => None,
+        });
+        results.flat_map(|(tool, ids)| ids.split(',').map(move |id| (id, tool.as_str()))).collect()
+    }
+
+    fn of_line(line: &str) -> Option<Count> {
+        let mut fields = line.split('\t');
+        match [(); 4].map(|()| fields.next()) {
+            [Some(""), Some(id), ..] => Some(Count::Recall { id: id.to_owned() }),
+            [Some(tool), None, ..] => Some(Count::Result { tool: tool.to_owned(), bytes: None, ids: String::new() }),
+            [Some(tool), Some(before), Some(after), Some(ids)] => {
+                let bytes = before.parse().ok().zip(after.parse().ok());
+                Some(Count::Result { tool: tool.to_owned(), bytes: Some(bytes?), ids: ids.to_owned() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the newer and the older file of counts.
+fn files() -> io::Result<[PathBuf; 2]> {
+    let folder = folder()?;
+    Ok([folder.join("counts"), folder.join("counts.older")])
+}

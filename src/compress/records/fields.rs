@@ -1,0 +1,90 @@
+//! Compares the fields of records. A value is rare if few records have it, in a field in which a few values are those of most records.
+
+use rustc_hash::FxHashMap;
+use twox_hash::XxHash3_64;
+
+/// The hashes of a field's name, or its place, and of its value.
+pub type Field = (u64, u64);
+
+/// A value is common if more than a tenth of the records have it. In a field with few values, four fifths of the records have a
+/// common one.
+const COMMON: usize = 10;
+
+/// Returns, for each record, the number of records that share its rarest value; `usize::MAX` if none of its values is rare.
+pub fn rarity(records: &[Vec<Field>]) -> Vec<usize> {
+    let mut counts: FxHashMap<Field, usize> = FxHashMap::default();
+    records.iter().flatten().for_each(|field| *counts.entry(*field).or_default() += 1);
+    let most = (records.len() / COMMON).max(1);
+    // The number of records with any value, and with a common one.
+    let mut names: FxHashMap<u64, (usize, usize)> = FxHashMap::default();
+    for (&(name, _), &count) in &counts {
+        let sums = names.entry(name).or_default();
+        sums.0 += count;
+        sums.1 += if count > most { count } else { 0 };
+    }
+    let has_few_values = |name: u64| {
+        let (all, common) = names[&name];
+        let without = records.len().saturating_sub(all);
+        (common + if without > most { without } else { 0 }) * 5 >= records.len() * 4
+    };
+    let is_rare = |field: &&Field| counts[*field] <= most && has_few_values(field.0);
+    records
+        .iter()
+        .map(|fields| fields.iter().filter(is_rare).map(|field| counts[field]).min().unwrap_or(usize::MAX))
+        .collect()
+}
+
+/// The values in the columns of rows that arrive one after the other.
+#[derive(Default)]
+pub struct Seen {
+    columns: Vec<FxHashMap<u64, usize>>,
+    rows: usize,
+}
+
+/// Columns with more values are names or numbers. The first rows are not rare, and later ones if few have the value.
+const MOST_VALUES: usize = 32;
+const FIRST_ROWS: usize = 40;
+const FEW: usize = 100;
+
+impl Seen {
+    /// Adds a row. Returns whether few rows before it have one of its values, in a column of few values.
+    pub fn is_rare(&mut self, row: &[u8]) -> bool {
+        self.rows += 1;
+        let mut is_rare = false;
+        for (place, word) in words(row).enumerate() {
+            if place == self.columns.len() {
+                self.columns.push(FxHashMap::default());
+            }
+            let values = &mut self.columns[place];
+            if values.len() <= MOST_VALUES {
+                let count = values.entry(XxHash3_64::oneshot(word)).or_default();
+                *count += 1;
+                is_rare |= *count * FEW <= self.rows;
+            }
+        }
+        is_rare && self.rows > FIRST_ROWS
+    }
+}
+
+/// The most columns of a row that are compared.
+const MOST_COLUMNS: usize = 16;
+
+/// Returns the words of a row in its first columns.
+pub fn words(row: &[u8]) -> impl Iterator<Item = &[u8]> {
+    row.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(MOST_COLUMNS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rarity;
+
+    #[test]
+    fn a_value_is_rare_where_others_are_common() {
+        let mut records: Vec<Vec<(u64, u64)>> = (0..40).map(|number| vec![(1, number), (2, 7)]).collect();
+        records[9][1].1 = 8;
+        records[30].push((3, 1));
+        let found = rarity(&records);
+        assert_eq!((found[9], found[30]), (1, 1));
+        assert_eq!(found.iter().filter(|&&count| count == usize::MAX).count(), 38);
+    }
+}
