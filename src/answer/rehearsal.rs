@@ -19,7 +19,7 @@ enum Place {
     Run,
 }
 
-/// What an event is for a run of calls.
+/// The meaning of an event for a run of calls.
 #[derive(Clone, Copy, PartialEq)]
 pub enum AroundCalls {
     /// It opens a span of calls, not a message.

@@ -24,6 +24,7 @@ pub fn options_new(all: &Options<'_>) -> String {
         chain => format!("        let scanner = ScannerOptions::new()\n{chain};\n"),
     };
     let with_scanner = if scanner.is_empty() { "" } else { "            .scanner(scanner)\n" };
+    let calls = if all.has("calls") { "        let calls = calls || tools.is_some();\n" } else { "" };
     let more = if all.has("id_prefix") { "id_prefix, " } else { "" };
     format!(
         "    #[new]
@@ -33,7 +34,7 @@ pub fn options_new(all: &Options<'_>) -> String {
         dialect: DialectLike<'_>,
 {parameters}    ) -> PyResult<{class}> {{
         let tools = self::tools(tools, max_tools)?;
-{scanner}        let options = Options::new()
+{calls}{scanner}        let options = Options::new()
 {with_scanner}{};
         {class}::open(&dialect.find()?, options, {more}max_tools)
     }}
@@ -48,7 +49,6 @@ fn set(option: &Choice<'_>) -> Option<String> {
     let value = match option.kind {
         _ if ["max_tools", "id_prefix", "budget_unit", "budget_scope"].contains(&name) => return None,
         _ if name == "budget" => "self::budget(budget, budget_unit, budget_scope)?".to_owned(),
-        Kind::Flag if name == "calls" => "calls || tools.is_some()".to_owned(),
         Kind::Value(enumeration) => match default_of(enumeration) {
             Some(_) => format!("words::find({name:?}, {name}, words::{})?", table_name(enumeration)),
             None => format!("self::{name}({name})?"),

@@ -97,6 +97,7 @@ impl Rewriter {
         comments: &str,
     ) -> PyResult<Rewriter> {
         let tools = self::tools(tools, max_tools)?;
+        let calls = calls || tools.is_some();
         let options = Options::new()
             .start(self::start(start)?)
             .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?)
@@ -116,7 +117,7 @@ impl Rewriter {
             .field(words::find("field", field, words::FIELD)?)
             .body(words::find("body", body, words::BODY)?)
             .off(off)
-            .calls(calls || tools.is_some())
+            .calls(calls)
             .max_event(max_event)
             .formats(words::formats(formats.as_ref())?)
             .responses_as(words::find("responses_as", responses_as, words::RESPONSES_AS)?)

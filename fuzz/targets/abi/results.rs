@@ -713,7 +713,7 @@ unsafe fn look_at_part(compressed: Handle, index: usize, report: &Report, origin
 /// Makes wrong calls, which must fail.
 unsafe fn misuse(compressor: Handle, stream: Handle) {
     let none = ptr::null_mut();
-    let (mut out, mut len) = (UNTOUCHED, 7);
+    let mut out = UNTOUCHED;
     let call = invocation(b"bash", b"", 0);
     unsafe {
         let refused = |handle: Handle, status| {
