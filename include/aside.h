@@ -1312,6 +1312,13 @@ typedef struct aside_answer_options {
      * content.
      */
     uint32_t may_take_back;
+    /**
+     * 1: leave calls in the content, as the model wrote them, for a host that passes the content to another parser; the other
+     * options of calls then have no effect. 0: report calls.
+     */
+    uint32_t inline_calls;
+    /** 0. */
+    uint32_t reserved;
 } aside_answer_options;
 
 /**
@@ -1347,7 +1354,7 @@ typedef uint32_t aside_part_kind;
  * answer, valid until the next call with it; names, ids and arguments are UTF-8.
  */
 typedef struct aside_part {
-    /** What the part is. */
+    /** The kind of the part. */
     aside_part_kind kind;
     /** `ASIDE_PART_KIND_CALL_END`: why the call ended, or `ASIDE_CAUSE_MALFORMED` if its arguments are not a JSON object. */
     aside_cause cause;
@@ -1648,7 +1655,7 @@ typedef struct aside_rewriter_options {
     size_t size;
     /**
      * How each choice's text is read, and what is wanted of it: options of an answer. `id_prefix`, `budget`, `budget_unit`,
-     * `budget_scope` and `may_take_back` must be 0 in it. `promote_empty` and `keep_guessed` keep at most `max_event` bytes of
+     * `budget_scope`, `may_take_back` and `inline_calls` must be 0 in it. `promote_empty` and `keep_guessed` keep at most `max_event` bytes of
      * thinking, and calls are read only with `calls`. NULL: the defaults of an answer.
      */
     const struct aside_answer_options *answer;

@@ -300,6 +300,8 @@ typedef struct aside_answer_options {
     uint32_t promote_empty;
     uint32_t keep_guessed;
     uint32_t may_take_back;
+    uint32_t inline_calls;
+    uint32_t reserved;
 } aside_answer_options;
 enum {
     ASIDE_PART_KIND_THINKING = 0,

@@ -11,7 +11,7 @@ use samples::Random;
 use support::told::told;
 use support::{Pair, bytes, cut, random_cuts, samples};
 
-/// What a host has of an answer.
+/// The text and calls that a host collects from an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Message {
     thinking: Vec<u8>,
@@ -99,7 +99,7 @@ fn tools(json: &str) -> Arc<Tools> {
     Tools::read(json).unwrap()
 }
 
-// --------------------------------------------------------------------------------------------------- text that is no call
+// ------------------------------------------------------------------------------------------------ text that is not a call
 
 #[test]
 fn a_span_that_has_no_call_is_content() {
@@ -156,6 +156,36 @@ fn the_thinking_is_kept_dropped_or_left_in_the_content() {
     assert_eq!(qwen3(&options(Thinking::Keep), text), (texts("hm", "Yes."), call.clone()));
     assert_eq!(qwen3(&options(Thinking::Drop), text), (texts("", "Yes."), call.clone()));
     assert_eq!(qwen3(&options(Thinking::Inline), text), (texts("", "<think>\nhm\n</think>\n\nYes."), call));
+}
+
+#[test]
+fn the_end_of_a_message_of_content_is_not_left_in_it() {
+    let options = Options::new().thinking(Thinking::Inline);
+    for (name, thinking, answer) in [
+        ("inkling", "<|content_thinking|>hm<|end_message|>", "<|message_model|><|content_text|>Yes.<|end_message|>"),
+        ("muse", "to=self<|message|>hm<|eom|>", "<|start|>assistant to=user<|message|>Yes.<|eom|>"),
+        (
+            "harmony",
+            "<|channel|>analysis<|message|>hm<|end|>",
+            "<|start|>assistant<|channel|>final<|message|>Yes.<|end|>",
+        ),
+    ] {
+        let dialect = Dialect::find(name).unwrap();
+        assert_eq!(whole(&dialect, &options, answer).shown(), texts("", "Yes."), "{name}");
+        let [reasoning, content] = whole(&dialect, &options, &format!("{thinking}{answer}")).shown();
+        assert_eq!((&*reasoning, content.strip_suffix("Yes.")), ("", Some(thinking)), "{name}");
+    }
+}
+
+#[test]
+fn calls_may_stay_in_the_content() {
+    let calls = "<tool_call>\n{\"name\": \"f\"}\n</tool_call> \n<tool_call>\n{\"name\": ";
+    let text = format!("<think>hm</think>Yes. {calls}");
+    let options = Options::new().inline_calls(true).tools(tools("[]"));
+    assert_eq!(qwen3(&options, &text), (texts("hm", &format!("Yes. {calls}")), vec![]));
+    assert_eq!(qwen3(&options.thinking(Thinking::Inline), &text), (texts("", &text), vec![]));
+    let named = Options::new().inline_calls(true).start_call("f");
+    assert_eq!(qwen3(&named, "{}"), (texts("", "{}"), vec![]));
 }
 
 #[test]
@@ -391,9 +421,11 @@ fn a_text_is_its_own_content_if_the_thinking_stays_in_it() {
 #[test]
 fn parts_do_not_depend_on_cuts() {
     samples("parts_do_not_depend_on_cuts", 10, |pair, start, text, random| {
-        for options in
-            [options(start), options(start).may_take_back(true).not_whole(NotWhole::Hold).promote_empty(true)]
-        {
+        for options in [
+            options(start),
+            options(start).may_take_back(true).not_whole(NotWhole::Hold).promote_empty(true),
+            options(start).inline_calls(true),
+        ] {
             let whole = read(&pair.library, &options, &[text]);
             for chunks in chunked(random, text) {
                 let name = &pair.reference.name;

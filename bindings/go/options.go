@@ -62,6 +62,9 @@ type AnswerOptions struct {
 	// message. If false, content that turns out to be thinking stays content, and thinking that turns out to be the
 	// answer is reported again as content.
 	MayTakeBack bool
+	// If true, leave calls in the content, as the model wrote them, for a host that passes the content to another
+	// parser; the other options of calls then have no effect. If false, report calls.
+	InlineCalls bool
 }
 
 // RewriterOptions are the options of a rewriter. The zero value has the defaults.

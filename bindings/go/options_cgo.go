@@ -35,6 +35,7 @@ func (o *AnswerOptions) c(pin *runtime.Pinner) C.aside_answer_options {
 	c.promote_empty = flag(o.PromoteEmpty)
 	c.keep_guessed = flag(o.KeepGuessed)
 	c.may_take_back = flag(o.MayTakeBack)
+	c.inline_calls = flag(o.InlineCalls)
 	return c
 }
 

@@ -64,6 +64,7 @@ pub struct Options {
     pub(crate) promote_empty: bool,
     pub(crate) keep_guessed: bool,
     pub(crate) may_take_back: bool,
+    pub(crate) inline_calls: bool,
 }
 
 impl Default for Options {
@@ -76,6 +77,7 @@ impl Default for Options {
             promote_empty: false,
             keep_guessed: false,
             may_take_back: false,
+            inline_calls: false,
         }
     }
 }
@@ -89,7 +91,7 @@ impl Options {
         Options::default()
     }
 
-    /// Sets how the text is read: where it starts, its budget, and more. Calls are always looked for. [`Start::Calls`](crate::Start)
+    /// Sets how the text is read: where it starts, its budget, and more. [`Start::Calls`](crate::Start)
     /// reads the text without its thinking as a list of calls without markers, as a grammar makes the model write it.
     pub fn scanner(self, scanner: ScannerOptions) -> Options {
         Options { scanner, ..self }
@@ -193,5 +195,27 @@ impl Options {
     /// content.
     pub fn may_take_back(self, may_take_back: bool) -> Options {
         Options { may_take_back, ..self }
+    }
+
+    /// Leaves calls in the content, as the model wrote them: for hosts that pass the content to another parser. No call is
+    /// reported, and the other options of calls have no effect.
+    ///
+    /// ```
+    /// use aside::Dialect;
+    /// use aside::answer::{Answer, Options, Part};
+    ///
+    /// let mut answer = Answer::new(&Dialect::find("qwen3")?, &Options::new().inline_calls(true))?;
+    /// let mut content = Vec::new();
+    /// let text = "<think>hm</think><tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    /// answer.feed(text, |part| {
+    ///     if let Part::Content(text) = part {
+    ///         content.extend_from_slice(text);
+    ///     }
+    /// })?;
+    /// assert_eq!(content, b"<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn inline_calls(self, inline_calls: bool) -> Options {
+        Options { inline_calls, ..self }
     }
 }

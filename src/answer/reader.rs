@@ -119,7 +119,7 @@ impl Answer {
     /// [`Error::NoSuchStart`] if the dialect has no such start, and [`Error::OutOfMemory`].
     #[doc(alias = "aside_answer_new")]
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Answer, Error> {
-        let setup = Setup::new(dialect, options, true, false)?;
+        let setup = Setup::new(dialect, options, !options.inline_calls, false)?;
         let promotes = Promotes::new(options, MOST_KEPT);
         Ok(Answer {
             text: TextStream::new(setup.scanner()?, false),

@@ -180,8 +180,10 @@ impl TextStream {
         // Text that is only calls has no content for the thinking to stay in.
         let dialect = (is_inline && bare.is_none()).then(|| scanner.dialect().clone());
         let inline = dialect.as_ref().map(|dialect| {
-            let block = &dialect.compiled.templates.thinking;
-            block.as_ref().map_or(&b""[..], |block| block.close.trim_ascii())
+            // Where headers begin the thinking, its closer also ends messages of content, and is not the thinking's there.
+            let has_span = dialect.compiled.spans.iter().any(|span| span.channel == Channel::Thinking);
+            let block = dialect.compiled.templates.thinking.as_ref().filter(|_| has_span);
+            block.map_or(&b""[..], |block| block.close.trim_ascii())
         });
         let out = &mut Sink { parts, around, inline };
         let mut taken = Ok(());

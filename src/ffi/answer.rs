@@ -84,6 +84,11 @@ pub struct aside_answer_options {
     /// 0: content that turns out to be thinking stays content, and thinking that turns out to be the answer is reported again as
     /// content.
     pub may_take_back: u32,
+    /// 1: leave calls in the content, as the model wrote them, for a host that passes the content to another parser; the other
+    /// options of calls then have no effect. 0: report calls.
+    pub inline_calls: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Versioned for aside_answer_options {
@@ -95,7 +100,7 @@ impl Versioned for aside_answer_options {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_part {
-    /// What the part is.
+    /// The kind of the part.
     pub kind: aside_part_kind,
     /// `ASIDE_PART_KIND_CALL_END`: why the call ended, or `ASIDE_CAUSE_MALFORMED` if its arguments are not a JSON object.
     pub cause: aside_cause,
@@ -124,10 +129,10 @@ pub struct aside_part {
 // The layouts never change; tests/c/layout.c checks them in C.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    layout!(aside_answer_options 144: size 0, start 8, stray_close 12, calls_in_thinking 16, leading_tags 20, thinking 24,
+    layout!(aside_answer_options 152: size 0, start 8, stray_close 12, calls_in_thinking 16, leading_tags 20, thinking 24,
         not_whole 28, unknown_tool 32, implied_end 36, tools 40, start_call 56, id_prefix 72, max_tools 88, max_held 96,
         max_calls 104, budget 112, budget_unit 120, budget_scope 124, repair_arguments 128, promote_empty 132,
-        keep_guessed 136, may_take_back 140);
+        keep_guessed 136, may_take_back 140, inline_calls 144, reserved 148);
     assert!(aside_answer_options::FIRST == 8);
     layout!(aside_part 72: kind 0, cause 4, from 8, to 12, is_made 16, is_whole 20, is_repaired 24, reserved 28, index 32,
         text 40, id 56);
@@ -206,11 +211,16 @@ pub(super) unsafe fn options(
         ("promote_empty", all.promote_empty),
         ("keep_guessed", all.keep_guessed),
         ("may_take_back", all.may_take_back),
+        ("inline_calls", all.inline_calls),
     ])?;
+    if all.reserved != 0 {
+        return Err(fail_with(ASIDE_ERROR_OPTION, "options.reserved is not 0"));
+    }
     let only_answers = [
         ("id_prefix", !all.id_prefix.at.is_null()),
         ("budget", all.budget > 0 || all.budget_unit > 0 || all.budget_scope > 0),
         ("may_take_back", all.may_take_back > 0),
+        ("inline_calls", all.inline_calls > 0),
     ];
     if let Some((name, _)) = only_answers.iter().find(|(_, is_set)| are_rewriters && *is_set) {
         return Err(fail_with(ASIDE_ERROR_OPTION, format_args!("options.answer: a rewriter does not take {name}")));
@@ -244,7 +254,8 @@ pub(super) unsafe fn options(
         .repair_arguments(all.repair_arguments == 1)
         .promote_empty(all.promote_empty == 1)
         .keep_guessed(all.keep_guessed == 1)
-        .may_take_back(all.may_take_back == 1);
+        .may_take_back(all.may_take_back == 1)
+        .inline_calls(all.inline_calls == 1);
     if let Some(id_prefix) = id_prefix {
         options = options.id_prefix(copy_text(id_prefix).map_err(|_| fail(ASIDE_ERROR_MEMORY))?);
     }

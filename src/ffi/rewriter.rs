@@ -33,7 +33,7 @@ pub struct aside_rewriter_options {
     /// `sizeof(aside_rewriter_options)` of the caller's header.
     pub size: size_t,
     /// How each choice's text is read, and what is wanted of it: options of an answer. `id_prefix`, `budget`, `budget_unit`,
-    /// `budget_scope` and `may_take_back` must be 0 in it. `promote_empty` and `keep_guessed` keep at most `max_event` bytes of
+    /// `budget_scope`, `may_take_back` and `inline_calls` must be 0 in it. `promote_empty` and `keep_guessed` keep at most `max_event` bytes of
     /// thinking, and calls are read only with `calls`. NULL: the defaults of an answer.
     pub answer: *const aside_answer_options,
     /// The name of the field for the thinking.

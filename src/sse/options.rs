@@ -215,7 +215,8 @@ impl Options {
     }
 
     /// Sets how each choice's text is read, and what is wanted of it. The methods of this type for single options of an answer, such
-    /// as [`tools`](Options::tools), change these. The ids, the budget and `may_take_back` of an answer have no effect here.
+    /// as [`tools`](Options::tools), change these. The ids, the budget, `may_take_back` and `inline_calls` of an answer have no effect
+    /// here.
     pub fn answer(self, answer: answer::Options) -> Options {
         Options { answer, ..self }
     }

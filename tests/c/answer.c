@@ -245,7 +245,8 @@ static void thinking(void)
     static const char empty[] = "<think>The answer is 42.", answer[] = "The answer is 42.";
     static const aside_answer_options none = {.size = sizeof none};
     const aside_dialect *qwen3 = dialect_named("qwen3"), *guess = dialect_named("deepseek-r1");
-    aside_answer_options drop = none, in_line = none, promote = none, take_back = none, both = none, keep = none;
+    aside_answer_options drop = none, in_line = none, promote = none, take_back = none, both = none, keep = none,
+                         as_text = none;
     struct {
         const aside_dialect *dialect;
         const aside_answer_options *options;
@@ -254,6 +255,7 @@ static void thinking(void)
         {qwen3, &none, stream, "hm", "Yes.", "0 call_0* f {} 0 1\n"},
         {qwen3, &drop, stream, "", "Yes.", "0 call_0* f {} 0 1\n"},
         {qwen3, &in_line, stream, "", "<think>\nhm\n</think>\n\nYes.", "0 call_0* f {} 0 1\n"},
+        {qwen3, &as_text, stream, "hm", "Yes.<tool_call>{\"name\": \"f\"}</tool_call>", ""},
         {qwen3, &none, empty, answer, "", ""},
         {qwen3, &promote, empty, answer, answer, ""},
         {qwen3, &both, empty, "", answer, ""},
@@ -270,6 +272,7 @@ static void thinking(void)
     promote.promote_empty = both.promote_empty = 1;
     take_back.may_take_back = both.may_take_back = 1;
     keep.keep_guessed = 1;
+    as_text.inline_calls = 1;
     for (i = 0; i < sizeof cases / sizeof *cases; i++)
         reads(cases[i].dialect, cases[i].options, ASIDE_END_REASON_ENDED, cases[i].text, cases[i].thinking, cases[i].content,
               cases[i].calls);
@@ -499,6 +502,8 @@ static void options_of_other_headers(const aside_dialect *dialect)
     REFUSED(promote_empty, 2);
     REFUSED(keep_guessed, 2);
     REFUSED(may_take_back, 2);
+    REFUSED(inline_calls, 2);
+    REFUSED(reserved, 1);
 }
 
 /* Calls that must fail, and change neither the answer nor the results. */

@@ -176,7 +176,7 @@ int main(void)
     CHECK(offsetof(aside_token, len) == 0);
     CHECK(offsetof(aside_token, special) == 4);
     if (sizeof(void *) == 8) {
-        CHECK(sizeof(aside_answer_options) == 144);
+        CHECK(sizeof(aside_answer_options) == 152);
         CHECK(offsetof(aside_answer_options, size) == 0);
         CHECK(offsetof(aside_answer_options, start) == 8);
         CHECK(offsetof(aside_answer_options, stray_close) == 12);
@@ -199,6 +199,8 @@ int main(void)
         CHECK(offsetof(aside_answer_options, promote_empty) == 132);
         CHECK(offsetof(aside_answer_options, keep_guessed) == 136);
         CHECK(offsetof(aside_answer_options, may_take_back) == 140);
+        CHECK(offsetof(aside_answer_options, inline_calls) == 144);
+        CHECK(offsetof(aside_answer_options, reserved) == 148);
         CHECK(sizeof(aside_part) == 72);
         CHECK(offsetof(aside_part, kind) == 0);
         CHECK(offsetof(aside_part, cause) == 4);

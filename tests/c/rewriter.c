@@ -155,6 +155,9 @@ static void options(void)
     answer.may_take_back = 1;
     refused(&options, ASIDE_ERROR_OPTION);
     answer.may_take_back = 0;
+    answer.inline_calls = 1;
+    refused(&options, ASIDE_ERROR_OPTION);
+    answer.inline_calls = 0;
     answer.size = 0;
     refused(&options, ASIDE_ERROR_SIZE);
     answer.size = sizeof answer;

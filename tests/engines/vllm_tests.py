@@ -98,7 +98,7 @@ def put_in(kind: str) -> dict[type, type]:
         if name in DIALECTS[kind]:
             own = getattr(importlib.import_module(module), class_name)
             # The ids of the tests contain the class name.
-            policies = DIALECTS["policies"].get(name, {}) if kind == "tool" else {}
+            policies = DIALECTS["policies"][kind].get(name, {})
             stand_ins.setdefault(own, type(class_name, (make(DIALECTS[kind][name], **policies),), {}))
             store[name] = stand_ins[own]
     return stand_ins

@@ -598,6 +598,9 @@ struct AnswerOptions {
     /// message. If false, content that turns out to be thinking stays content, and thinking that turns out to be the answer
     /// is reported again as content.
     bool may_take_back = false;
+    /// If true, leave calls in the content, as the model wrote them, for a host that passes the content to another parser;
+    /// the other options of calls then have no effect. If false, report calls.
+    bool inline_calls = false;
 };
 
 namespace detail {
@@ -627,6 +630,7 @@ inline aside_answer_options lend(const AnswerOptions &options) noexcept
     raw.promote_empty = options.promote_empty ? 1 : 0;
     raw.keep_guessed = options.keep_guessed ? 1 : 0;
     raw.may_take_back = options.may_take_back ? 1 : 0;
+    raw.inline_calls = options.inline_calls ? 1 : 0;
     return raw;
 }
 

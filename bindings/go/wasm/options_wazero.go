@@ -30,6 +30,7 @@ func (o *AnswerOptions) texts() (options, error) {
 	texts.flag("promoteEmpty", o.PromoteEmpty)
 	texts.flag("keepGuessed", o.KeepGuessed)
 	texts.flag("mayTakeBack", o.MayTakeBack)
+	texts.flag("inlineCalls", o.InlineCalls)
 	return texts, nil
 }
 

@@ -372,6 +372,9 @@ export interface AnswerOptions {
    * false, content that turns out to be thinking stays content, and thinking that turns out to be the answer is
    * reported again as content. */
   mayTakeBack?: boolean;
+  /** If true, leave calls in the content, as the model wrote them, for a host that passes the content to another parser;
+   * the other options of calls then have no effect. If false, report calls. */
+  inlineCalls?: boolean;
   // End of what is generated.
 }
 

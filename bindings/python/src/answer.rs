@@ -189,7 +189,8 @@ impl Answer {
         leading_tags = "dialect", thinking = "keep", not_whole = "tell", unknown_tool = "text",
         implied_end = "on", tools = None, start_call = None, id_prefix = None, max_tools = None,
         max_held = None, max_calls = None, budget = None, budget_unit = "bytes", budget_scope = "span",
-        repair_arguments = false, promote_empty = false, keep_guessed = false, may_take_back = false))]
+        repair_arguments = false, promote_empty = false, keep_guessed = false, may_take_back = false,
+        inline_calls = false))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn new(
         dialect: DialectLike<'_>,
@@ -214,6 +215,7 @@ impl Answer {
         promote_empty: bool,
         keep_guessed: bool,
         may_take_back: bool,
+        inline_calls: bool,
     ) -> PyResult<Answer> {
         let tools = self::tools(tools, max_tools)?;
         let scanner = ScannerOptions::new()
@@ -235,7 +237,8 @@ impl Answer {
             .repair_arguments(repair_arguments)
             .promote_empty(promote_empty)
             .keep_guessed(keep_guessed)
-            .may_take_back(may_take_back);
+            .may_take_back(may_take_back)
+            .inline_calls(inline_calls);
         Answer::open(&dialect.find()?, options, id_prefix, max_tools)
     }
     // End of what is generated.

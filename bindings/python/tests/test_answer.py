@@ -96,6 +96,11 @@ def test_the_thinking_is_kept_dropped_or_left_in_the_content() -> None:
     assert read(text, thinking="inline") == ("", text, [])
 
 
+def test_calls_may_stay_in_the_content() -> None:
+    call = '<tool_call>{"name": "f"}</tool_call>'
+    assert read("<think>hm</think>" + call, inline_calls=True) == ("hm", call, [])
+
+
 def test_text_that_was_in_the_wrong_channel() -> None:
     empty = "<think>It is 42."
     assert read(empty) == ("It is 42.", "", [])

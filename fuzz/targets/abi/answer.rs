@@ -113,6 +113,8 @@ pub fn options(input: &mut Input<'_>, way: u8, most: u8) -> AnswerOptions {
         promote_empty: input.one_of(&[0, 1]),
         keep_guessed: input.one_of(&[0, 1]),
         may_take_back: input.one_of(&[0, 0, 0, 1, 1, 1, 2]),
+        inline_calls: input.one_of(&[0, 0, 0, 0, 0, 0, 1]),
+        reserved: input.one_of(&[0, 0, 0, 0, 0, 0, 0, 1]),
     }
 }
 
@@ -143,6 +145,7 @@ fn mirror(options: &AnswerOptions) -> Result<Options, ()> {
         .calls_in_thinking(one(&in_thinking, options.calls_in_thinking)?)
         .leading_tags(one(&[LeadingTags::Dialect, LeadingTags::Text], options.leading_tags)?)
         .budget((options.budget > 0).then_some(Budget::new(options.budget, unit, scope)));
+    one(&[()], options.reserved)?;
     let made = Options::new()
         .scanner(scanner)
         .thinking(one(&[Thinking::Keep, Thinking::Drop, Thinking::Inline], options.thinking)?)
@@ -156,7 +159,8 @@ fn mirror(options: &AnswerOptions) -> Result<Options, ()> {
         .repair_arguments(is(options.repair_arguments)?)
         .promote_empty(is(options.promote_empty)?)
         .keep_guessed(is(options.keep_guessed)?)
-        .may_take_back(is(options.may_take_back)?);
+        .may_take_back(is(options.may_take_back)?)
+        .inline_calls(is(options.inline_calls)?);
     Ok(match text_of(options.id_prefix)? {
         Some(id_prefix) => made.id_prefix(id_prefix),
         None => made,

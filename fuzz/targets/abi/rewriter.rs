@@ -9,7 +9,7 @@ use support::c::*;
 
 use super::super::Input;
 use super::super::dictionary::words;
-use super::answer::{TOOLS, text_of, tools_of, tools_read};
+use super::answer::{TOOLS, tools_of, tools_read};
 use super::version::{Version, filled, is_version, size};
 use super::{BUILT_IN, chunk};
 
@@ -41,6 +41,7 @@ pub fn run(input: &mut Input<'_>) {
         budget_unit: 0,
         budget_scope: 0,
         may_take_back: input.one_of(&[0, 0, 0, 0, 0, 0, 0, 1]),
+        inline_calls: input.one_of(&[0, 0, 0, 0, 0, 0, 0, 1]),
         ..super::answer::options(input, way, most)
     };
     let mut inner = Version::given(input, answer);
@@ -81,7 +82,8 @@ pub fn run(input: &mut Input<'_>) {
                 false => {
                     let (read, limit) = super::answer::read(&mut inner);
                     max_tools = limit;
-                    read.and_then(|read| if inner.get().may_take_back > 0 { Err(()) } else { Ok(read) })
+                    let is_refused = inner.get().may_take_back > 0 || inner.get().inline_calls > 0;
+                    read.and_then(|read| if is_refused { Err(()) } else { Ok(read) })
                 }
             };
             read.and_then(|read| mirror(&options, read))

@@ -1,7 +1,6 @@
 """Code that the entry files for engines share: it chooses the dialect of a model, and turns a stream into reasoning and content.
 
-An engine passes the content that a reasoning parser returns to a tool parser, so tool calls stay in the content here, with their
-markers.
+An engine passes the content that a reasoning parser returns to a tool parser, so a reasoning parser leaves the calls in it.
 """
 
 from __future__ import annotations
@@ -14,18 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ._libaside import AsideError, Dialect, Event, Part, Scanner, TokenState, UnknownDialectError, Vocabulary, join, read_request
+from ._libaside import AsideError, Dialect, Part, TokenState, UnknownDialectError, Vocabulary, join, read_request
 
 _log = logging.getLogger(__name__)
 
 Start = Literal["content", "thinking", "narration", "tool", "header"]
-
-
-class Piece(NamedTuple):
-    """A stretch of text of one of the two kinds that an engine reports: reasoning, or everything else."""
-
-    is_reasoning: bool
-    text: str
 
 
 def choose_dialect(*models: object, template: object = None) -> Dialect:
@@ -98,48 +90,6 @@ def start_of(dialect: Dialect, template_kwargs: Mapping[str, object]) -> Start |
     return wanted if wanted in dialect.starts else None
 
 
-def pieces(events: Iterable[Event[str]]) -> list[Piece]:
-    """Return the text of events as reasoning and content; neighbours of one kind are joined. The text of a tool call, including its
-    markers, is content."""
-    joined: list[Piece] = []
-    for event in events:
-        if event.channel == "thinking":
-            text = event.text if event.kind == "text" else ""
-        elif event.channel == "tool":
-            text = event.text if event.kind in ("open", "text", "framing", "close") else ""
-        else:
-            text = event.text if event.kind == "text" else ""
-        if not text:
-            continue
-        is_reasoning = event.channel == "thinking"
-        if joined and joined[-1].is_reasoning == is_reasoning:
-            joined[-1] = Piece(is_reasoning, joined[-1].text + text)
-        else:
-            joined.append(Piece(is_reasoning, text))
-    return joined
-
-
-def both(parts: Iterable[Piece]) -> tuple[str, str]:
-    """Return the reasoning and the content of pieces."""
-    parts = list(parts)
-    reasoning = "".join(part.text for part in parts if part.is_reasoning)
-    return reasoning, "".join(part.text for part in parts if not part.is_reasoning)
-
-
-def whole(scanner: Scanner[str], text: str) -> tuple[str, str]:
-    """Return the reasoning and the content of a whole text. If the beginning of the text turns out to be of the other kind, it is
-    returned as that kind."""
-    events = scanner.feed(text) + scanner.finish()
-    turn = next((at for at, event in enumerate(events) if event.kind == "reclassify"), None)
-    if turn is None:
-        return both(pieces(events))
-    before = "".join(part.text for part in pieces(events[:turn]))
-    reasoning, content = both(pieces(events[turn:]))
-    if events[turn].channel == "content":
-        return reasoning, before + content
-    return before + reasoning, content
-
-
 def markers(dialect: Dialect) -> tuple[str, str]:
     """Return the texts that a model of this dialect writes around its reasoning, or the tags of `<think>` if they are not known."""
     starts: tuple[Start | None, ...] = ("content", None)
@@ -154,7 +104,7 @@ def markers(dialect: Dialect) -> tuple[str, str]:
     return "<think>", "</think>"
 
 
-# ---- tool calls ----
+# ---- parts of an answer ----
 
 
 class Said(NamedTuple):
@@ -166,13 +116,16 @@ class Said(NamedTuple):
 
 
 def said(parts: Iterable[Part[str]]) -> Said:
-    """Return the additions of parts."""
+    """Return the additions of parts. Text that turns out to belong to the other channel is added to that one."""
     texts, calls = {"thinking": "", "content": ""}, []
     for part in parts:
         if part.kind in texts:
             texts[part.kind] += part.text
         elif part.kind in ("call", "arguments", "call_end"):
             calls.append(part)
+        elif part.kind == "moved":
+            texts[part.to_channel] += texts[part.from_channel]
+            texts[part.from_channel] = ""
     return Said(texts["thinking"], texts["content"], calls)
 
 

@@ -292,6 +292,7 @@ class Answer(Generic[_Text]):
         promote_empty: bool = False,
         keep_guessed: bool = False,
         may_take_back: bool = False,
+        inline_calls: bool = False,
     ) -> Self: ...
     # End of what is generated.
     def feed(self, text: _Text) -> list[Part[_Text]]: ...

@@ -23,8 +23,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from ._engine import Piece, Said, Start, both, choose_dialect, markers, pieces, said, whole_calls
-from ._libaside import Answer, Dialect, Scanner, ToolTrigger
+from ._engine import Said, Start, choose_dialect, markers, said, whole_calls
+from ._libaside import Answer, Dialect, ToolTrigger
 
 __all__ = ["NAME", "register"]
 
@@ -150,37 +150,37 @@ def _reasoning_class(dialect_of: Callable[[], Dialect], base: Any, result: type[
             self._before = self.previous_content
             self._waiting = self._said = ""
             self._has_content = False
-            self._scanner = self._begin()
+            self._answer = self._begin()
 
-        def _begin(self) -> Scanner[str]:
-            """Return a scanner for the beginning of the generated text."""
-            scanner: Scanner[str] = Scanner(self._dialect, start=None if self._before else self._start)
+        def _begin(self) -> Answer[str]:
+            """Return an answer that begins with the generated text."""
+            answer: Answer[str] = Answer(self._dialect, start=None if self._before else self._start, inline_calls=True)
             if self._before:
                 # This is the text that the client already has. Bytes of it that are held back are not part of the answer either.
-                scanner.feed(self._before)
-                scanner.flush()
-            return scanner
+                answer.feed(self._before)
+                answer.flush()
+            return answer
 
         def detect_and_parse(self, text: str) -> Any:
-            scanner = self._begin()
-            reasoning, content = both(pieces(scanner.feed(text) + scanner.finish()))
+            answer = self._begin()
+            reasoning, content, _ = said(answer.feed(text) + answer.finish())
             if self._force_nonempty_content and not content:
                 reasoning, content = "", reasoning
             return result(normal_text=content, reasoning_text=reasoning)
 
         def parse_streaming_increment(self, new_text: str) -> Any:
-            return self._result(pieces(self._scanner.feed(new_text)))
+            return self._result(said(self._answer.feed(new_text)))
 
         def finish(self) -> Any:
-            last = self._result(pieces(self._scanner.finish()))
+            last = self._result(said(self._answer.finish()))
             last.reasoning_text += self._waiting
             self._waiting = ""
             if self._force_nonempty_content and not self._has_content:
                 return result(normal_text=self._said + last.reasoning_text if self.stream_reasoning else last.reasoning_text)
             return last
 
-        def _result(self, parts: list[Piece]) -> Any:
-            reasoning, content = both(parts)
+        def _result(self, part: Said) -> Any:
+            reasoning, content, _ = part
             self._has_content |= bool(content)
             if not self.stream_reasoning:
                 # All reasoning is returned at once, when content arrives.

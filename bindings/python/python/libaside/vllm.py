@@ -22,28 +22,25 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._engine import (
     Ids,
     Said,
     Start,
-    both,
     choose_dialect,
     markers,
     own_id,
-    pieces,
     read_by,
     said,
     start_of,
     taught,
     thinks,
     vocabulary,
-    whole,
     whole_calls,
 )
-from ._libaside import Answer, Dialect, Part, Scanner
+from ._libaside import Answer, Dialect, Part
 from ._structural import register_structural_tag
 
 __all__ = ["NAME", "compose_parser", "parser", "reasoning_parser", "register", "tool_parser"]
@@ -85,10 +82,14 @@ def _protocol() -> Any:
     raise ImportError("this version of vLLM has no DeltaMessage where libaside looks for it; libaside.vllm is for vLLM 0.33")
 
 
-def reasoning_parser(dialect: str | Dialect) -> type[Any]:
-    """Return the reasoning parser of a dialect: a class that vLLM makes for each request."""
+def reasoning_parser(dialect: str | Dialect, **policies: Any) -> type[Any]:
+    """Return the reasoning parser of a dialect: a class that vLLM makes for each request. Some of vLLM's own parsers have these
+    policies:
+
+    - `empty_reasoning=True`: the reasoning of a whole answer without reasoning is an empty string. By default, it is None.
+    - `efforts=("low", "high")`: a request whose variable `reasoning_effort` has another value is refused."""
     found = Dialect.find(dialect) if isinstance(dialect, str) else dialect
-    return _reasoning_class(lambda tokenizer, config: found)
+    return _reasoning_class(lambda tokenizer, config: found, **policies)
 
 
 def tool_parser(dialect: str | Dialect, **policies: Any) -> type[Any]:
@@ -136,7 +137,7 @@ class _Streams:
         if self._answer is None:
             if prompt_token_ids is not None:
                 self._reasoning_parser.set_prompt_token_ids(prompt_token_ids)
-            self._answer = self._reasoning_parser.begin(Answer, **self._tool_parser.options(request))
+            self._answer = self._reasoning_parser.begin(**self._tool_parser.options(request))
         parts = self._answer.feed(delta_text)
         part = self._tool_parser.around.said(delta_text, parts + self._answer.finish() if finished else parts)
         made = self._reasoning_parser.message(part.reasoning, part.content)
@@ -167,7 +168,9 @@ def _chosen(variable: str | None, template: Any, *names: str) -> Dialect:
     return choose_dialect(*names, template=template)
 
 
-def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
+def _reasoning_class(
+    dialect_of: Callable[[Any, Any], Dialect], empty_reasoning: bool = False, efforts: Sequence[str] = ()
+) -> type[Any]:
     base = _module("vllm.reasoning").ReasoningParser
     message = _protocol().DeltaMessage
 
@@ -180,13 +183,15 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
         def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
             super().__init__(tokenizer, *args, **kwargs)
             self._dialect = dialect_of(tokenizer, kwargs.get("model_config"))
-            asked = read_by(getattr(tokenizer, "chat_template", None), kwargs.get("chat_template_kwargs") or {})
+            given = kwargs.get("chat_template_kwargs") or {}
+            _refuse("reasoning_effort", given, efforts)
+            asked = read_by(getattr(tokenizer, "chat_template", None), given)
             self._start: Start | None = start_of(self._dialect, asked)
             self._is_off = thinks(asked) is False
             self._ids = Ids(self._dialect, taught(tokenizer, vocabulary(tokenizer), self._dialect), self._start)
             self._prompt = ""
             self._said: list[str] = []
-            self._scanner = self.begin()
+            self._answer = self.begin(inline_calls=True)
             self._has_content = self._has_begun = False
             self._stays = os.environ.get("ASIDE_VLLM_STAY") == "1"
 
@@ -210,32 +215,33 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
         def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
             """Determine from the prompt which span is open where the answer begins."""
             self._prompt = self._ids.prompt(prompt_token_ids)
-            self._scanner = self.begin()
+            self._answer = self.begin(inline_calls=True)
 
         def adjust_initial_state_from_prompt(self, prompt_token_ids: Sequence[int]) -> None:
             self.set_prompt_token_ids(prompt_token_ids)
 
-        def begin(self, made: Any = Scanner, **options: Any) -> Any:
-            """Return a scanner, or another object that reads the answer."""
+        def begin(self, **options: Any) -> Answer[str]:
+            """Return an answer with these options that starts where the prompt ends."""
             # A model that was asked not to think writes no closer, unless its prompt has closed the thinking.
             stray: Literal["text", "dialect"] = "text" if self._is_off and not self._prompt else "dialect"
-            reader = made(self._dialect, start=self._start, stray_close=stray, **options)
+            answer: Answer[str] = Answer(self._dialect, start=self._start, stray_close=stray, **options)
             if self._prompt:
-                reader.start_from_prompt(self._prompt)
-            return reader
+                answer.start_from_prompt(self._prompt)
+            return answer
 
         # ---- the whole answer ----
 
         def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
             asked = _template_kwargs(request)
-            scanner = self.begin()
+            answer = self.begin(inline_calls=True, may_take_back=True)
             if not self._prompt and thinks(asked) is False:
-                scanner = Scanner(self._dialect, start=start_of(self._dialect, asked))
-            reasoning, content = whole(scanner, model_output)
+                start = start_of(self._dialect, asked)
+                answer = Answer(self._dialect, start=start, inline_calls=True, may_take_back=True)
+            reasoning, content, _ = said(answer.feed(model_output) + answer.finish())
             if _wants_content(asked) and not content:
                 reasoning, content = "", reasoning
             # Blanks alone do not make content.
-            return reasoning or None, content if content.strip() else None
+            return reasoning if empty_reasoning else reasoning or None, content if content.strip() else None
 
         # ---- a stream ----
 
@@ -250,13 +256,13 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
         ) -> Any:
             if not self._has_begun and previous_text:
                 # A different parser has read the beginning of the answer.
-                self._scanner.feed(previous_text)
+                self._answer.feed(previous_text)
             self._has_begun = True
-            return self.message(*both(pieces(self._scanner.feed(delta_text))))
+            return self._message(self._answer.feed(delta_text))
 
         def finish_streaming(self) -> Any:
             """Return the message for the text that was held back."""
-            return self.message(*both(pieces(self._scanner.finish())))
+            return self._message(self._answer.finish())
 
         def has_engine_confirmed_reasoning_end(self) -> bool:
             """Return whether content has arrived. From then on vLLM passes the text to its tool parser."""
@@ -266,6 +272,10 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
             """Return the text to use as the content of an answer without content, if the request wants that. vLLM asks at the
             end."""
             return "".join(self._said) or None if _wants_content(_template_kwargs(request)) and not self._has_content else None
+
+        def _message(self, parts: list[Part[str]]) -> Any:
+            part = said(parts)
+            return self.message(part.reasoning, part.content)
 
         def message(self, reasoning: str, content: str) -> Any:
             """Return the message for a part of a stream, or None if the part is empty."""
@@ -297,6 +307,12 @@ def _reasoning_class(dialect_of: Callable[[Any, Any], Dialect]) -> type[Any]:
 def _template_kwargs(request: Any) -> dict[str, Any]:
     found = getattr(request, "chat_template_kwargs", None)
     return found if isinstance(found, dict) else {}
+
+
+def _refuse(name: str, template_kwargs: Mapping[str, Any], values: Sequence[str]) -> None:
+    """Raise an error if this variable of a chat template has a value that is not listed. An empty list allows all values."""
+    if values and name in template_kwargs and template_kwargs[name] not in values:
+        raise ValueError(f"Unsupported {name} {template_kwargs[name]!r}: write one of {', '.join(values)}")
 
 
 def _wants_content(template_kwargs: dict[str, Any]) -> bool:
@@ -364,8 +380,7 @@ def _tool_class(
 
         def adjust_request(self, request: Any) -> Any:
             """Let vLLM pass markers that are special tokens as text. Refuse a form that the options do not list."""
-            if forms and (form := _template_kwargs(request).get("tool_call_format", forms[0])) not in forms:
-                raise ValueError(f"Unsupported tool_call_format {form!r}: write one of {', '.join(forms)}")
+            _refuse("tool_call_format", _template_kwargs(request), forms)
             request = super().adjust_request(request)
             if request.tools and request.tool_choice != "none":
                 request.skip_special_tokens = False

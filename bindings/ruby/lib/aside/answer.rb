@@ -75,6 +75,8 @@ module Aside
     # +may_take_back+:: true: report +:moved+ if reported text belongs to the other channel, for a host that builds a whole message.
     #                   false: content that turns out to be thinking stays content, and thinking that turns out to be the answer is
     #                   reported again as content.
+    # +inline_calls+:: true: leave calls in the content, as the model wrote them, for a host that passes the content to another
+    #                  parser; the other options of calls then have no effect. false: report calls.
     #--
     # End of what is generated.
     #++

@@ -127,12 +127,13 @@ module Aside
     # Each struct's size and the offsets of its fields; the format that packs it, in which a text or an array is a String, or
     # nil; and the one that unpacks it without its size and what is reserved, in which they are addresses.
 
-    ANSWER_OPTIONS_SIZE = 144
+    ANSWER_OPTIONS_SIZE = 152
     ANSWER_OPTIONS_AT = { size: 0, start: 8, stray_close: 12, calls_in_thinking: 16, leading_tags: 20, thinking: 24,
                           not_whole: 28, unknown_tool: 32, implied_end: 36, tools: 40, start_call: 56, id_prefix: 72,
                           max_tools: 88, max_held: 96, max_calls: 104, budget: 112, budget_unit: 120, budget_scope: 124,
-                          repair_arguments: 128, promote_empty: 132, keep_guessed: 136, may_take_back: 140 }.freeze
-    ANSWER_OPTIONS_PACK = "JL8pJpJpJQ4L6"
+                          repair_arguments: 128, promote_empty: 132, keep_guessed: 136, may_take_back: 140,
+                          inline_calls: 144, reserved: 148 }.freeze
+    ANSWER_OPTIONS_PACK = "JL8pJpJpJQ4L8"
 
     PART_SIZE = 72
     PART_AT = { kind: 0, cause: 4, from: 8, to: 12, is_made: 16, is_whole: 20, is_repaired: 24, reserved: 28, index: 32,
@@ -279,7 +280,7 @@ module Aside
                        implied_end: IMPLIED_END, tools: :text, start_call: :text, id_prefix: :text, max_tools: :count,
                        max_held: :count, max_calls: :count, budget: :count, budget_unit: BUDGET_UNIT,
                        budget_scope: BUDGET_SCOPE, repair_arguments: :flag, promote_empty: :flag, keep_guessed: :flag,
-                       may_take_back: :flag }.freeze
+                       may_take_back: :flag, inline_calls: :flag, reserved: :zero }.freeze
 
     REWRITER_OPTIONS = { answer: :struct, field: FIELD, body: BODY, off: :flag, calls: :flag, max_event: :count,
                          formats: [FORMATS].freeze, responses_as: RESPONSES_AS, repair: :flag, merge: :flag,

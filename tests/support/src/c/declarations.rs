@@ -227,6 +227,8 @@ pub struct AnswerOptions {
     pub promote_empty: u32,
     pub keep_guessed: u32,
     pub may_take_back: u32,
+    pub inline_calls: u32,
+    pub reserved: u32,
 }
 
 impl Default for AnswerOptions {
