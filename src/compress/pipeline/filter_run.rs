@@ -126,8 +126,9 @@ impl<'a> FilterRun<'a> {
     pub fn sections(&mut self, signatures: &Signatures, wanted: fn(&str) -> bool) {
         let Invocation { tool_id, input, .. } = *self.invocation;
         self.end_terminal_stage();
-        let is_wanted = signatures.passes().iter().any(|pass| wanted(pass.id()));
-        if !is_wanted || self.format.is_some() || self.has_banner || !may_have_sections(input) {
+        let takes = |pass: &dyn Pass| self.format.is_none_or(|format| pass.accepts(format));
+        let is_wanted = signatures.passes().iter().any(|pass| wanted(pass.id()) && takes(&**pass));
+        if !is_wanted || self.has_banner || !may_have_sections(input) {
             return;
         }
         let failures = failures::built_in();
