@@ -86,6 +86,7 @@ mod draft;
 #[cfg(feature = "c-api")]
 mod ffi;
 mod file_error;
+mod grammar;
 pub mod history;
 mod join;
 mod json;
@@ -107,6 +108,7 @@ pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
 #[cfg(feature = "templates")]
 pub use draft::{ChatTemplate, Draft, DraftError};
 pub use file_error::FileError;
+pub use grammar::{GrammarError, GrammarFormat, ToolChoice, ToolGrammar};
 pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers, ToolArguments, ToolTrigger};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, EndReason, Error, Event, Events, Kind,

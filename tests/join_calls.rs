@@ -432,7 +432,7 @@ fn messages_with_calls() {
         (
             "harmony",
             "<|start|>assistant<|channel|>final<|message|>Yes.<|end|>\
-             <|start|>assistant<|channel|>commentary to=functions.f<|message|>{\"x\":1}<|end|>",
+             <|start|>assistant<|channel|>commentary to=functions.f<|constrain|>json<|message|>{\"x\":1}<|call|>",
         ),
         (
             "muse",

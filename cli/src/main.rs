@@ -11,6 +11,7 @@ mod dialects;
 mod draft;
 mod files;
 mod generate;
+mod grammar;
 mod history;
 mod hook;
 #[cfg(feature = "proxy")]
@@ -74,6 +75,7 @@ enum Subcommands {
     Mcp(mcp::Arguments),
     Dialects(dialects::Arguments),
     Check(check::Arguments),
+    Grammar(grammar::Arguments),
     /// Drafts a dialect file from a chat template (in a program built with `--features templates`)
     #[cfg(not(feature = "templates"))]
     Draft(draft::Arguments),
@@ -123,6 +125,7 @@ fn run(command: Subcommands) -> Result<ExitCode, Stop> {
         Subcommands::Mcp(arguments) => mcp::run(&arguments),
         Subcommands::Dialects(arguments) => dialects::run(&arguments),
         Subcommands::Check(arguments) => check::run(&arguments),
+        Subcommands::Grammar(arguments) => grammar::run(&arguments),
         Subcommands::Draft(arguments) => draft::run(&arguments),
         Subcommands::Completions(arguments) => generate::completions(&arguments),
         Subcommands::Man(arguments) => generate::man(&arguments),

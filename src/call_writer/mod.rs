@@ -98,5 +98,6 @@ pub(crate) use delta::Sink;
 pub use delta::{CallDelta, End};
 pub(crate) use events::has_tables;
 pub use options::{ImpliedEnd, NotWhole, Options, UnknownTool};
+pub(crate) use schema::{Schema, Types};
 pub use tools::{Tools, ToolsError};
 pub use writer::{CallState, CallWriter};

@@ -132,7 +132,7 @@ impl Tools {
     }
 
     /// Returns the schema of a tool's parameters, if it has one.
-    pub(super) fn parameters(&self, name: &str) -> Option<Schema<'_>> {
+    pub(crate) fn parameters(&self, name: &str) -> Option<Schema<'_>> {
         Some(self.schema((*self.by_name.get(name)?)?))
     }
 

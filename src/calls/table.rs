@@ -200,6 +200,12 @@ pub struct CallTable {
     pub head: HeadRule,
     /// Whether a call's name may have a namespace before the tool's name, separated by a dot.
     pub namespace: bool,
+    /// Whether calls of this form are only read, and neither written nor offered to a model.
+    pub is_lenient: bool,
+    /// Whether the calls are written in a list in brackets.
+    pub is_list: bool,
+    /// The text that is written between two calls of a region; `None` if only tables of other kinds need one.
+    pub separator: Option<Literal>,
 }
 
 /// The text between `begin` and the arguments. Calls that are JSON objects have no head.
@@ -264,6 +270,8 @@ pub struct ObjectRule {
     pub names: Vec<Literal>,
     pub arguments: Vec<Literal>,
     pub ids: Vec<Literal>,
+    /// Whether models write an id.
+    pub writes_id: bool,
     /// Whether the object has one member, whose key is the name and whose value is the arguments.
     pub key_is_name: bool,
 }
@@ -338,6 +346,8 @@ pub struct LiteralRule {
     pub assign: u8,
     /// Whether the calls are in a list in brackets.
     pub is_list: bool,
+    /// Whether models write keys in the order of their names.
+    pub is_sorted: bool,
     /// The quote around strings, which are verbatim between two of it. If empty, strings are quoted and escaped as usual.
     pub raw_quote: Literal,
 }

@@ -169,6 +169,7 @@ fn table(spanned: &Spanned<Call>, header: Option<&Header>) -> Result<CallTable, 
                 _ => vec![b"id"[..].into()],
             },
             key_is_name: flag(&call.key_is_name),
+            writes_id: call.id.is_some(),
         }),
         CallBody::Json => BodyRule::Json,
         CallBody::Tags => BodyRule::Tags(tags_rule(spanned)?),
@@ -180,6 +181,9 @@ fn table(spanned: &Spanned<Call>, header: Option<&Header>) -> Result<CallTable, 
         end: text(&call.end).as_bytes().into(),
         head: head(call),
         namespace: call.namespace,
+        is_lenient: call.lenient,
+        is_list: is_list(call),
+        separator: call.separator.as_ref().map(bytes),
     })
 }
 
@@ -270,6 +274,7 @@ fn literal(spanned: &Spanned<Call>) -> Result<LiteralRule, Fault> {
         close: byte(&call.close, "close")?,
         assign: byte(&call.assign, "assign")?,
         is_list: is_list(call),
+        is_sorted: flag(&call.sorted),
         raw_quote: text(&call.raw_quote).as_bytes().into(),
     })
 }
@@ -318,7 +323,9 @@ fn check_keys(spanned: &Spanned<Call>) -> Result<(), Fault> {
         ("open", of(&call.open), &[Literal]),
         ("close", of(&call.close), &[Literal]),
         ("assign", of(&call.assign), &[Literal]),
-        ("list", call.list.as_ref().map(Spanned::span), &[Literal]),
+        ("list", call.list.as_ref().map(Spanned::span), &[Object, Literal]),
+        ("separator", of(&call.separator), &[Object]),
+        ("sorted", call.sorted.as_ref().map(Spanned::span), &[Literal]),
         ("raw_quote", of(&call.raw_quote), &[Literal]),
     ];
     match keys.into_iter().find(|(_, at, bodies)| at.is_some() && !bodies.contains(&call.body)) {

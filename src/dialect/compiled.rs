@@ -121,7 +121,7 @@ pub struct Templates {
     pub thinking: Option<Block>,
     /// Set only for messages with headers; other content has no markers.
     pub content: Option<Block>,
-    /// The blocks of the regions that have tables of calls and an opener. The first one is written.
+    /// The blocks of the regions that have tables of calls. The first one with an opener is written.
     pub calls: Vec<CallBlock>,
 }
 
@@ -139,10 +139,12 @@ pub struct CallBlock {
     pub open: Box<[u8]>,
     /// The closer; empty if nothing closes the region.
     pub close: Box<[u8]>,
+    /// All closers that models write.
+    pub closes: Vec<Box<[u8]>>,
     /// For each table that has a `begin` but no `end`: the text that models write after a call.
     pub after_call: Vec<Box<[u8]>>,
-    /// The index in the opener at which a header has the name of the call, and the key before the name.
-    pub name: Option<(usize, Box<[u8]>)>,
+    /// The index in the opener at which a header has the name of the call.
+    pub name: Option<usize>,
 }
 
 /// Every marker of the dialect, without framing, for removing markers from a text.

@@ -6,7 +6,7 @@ use toml::Spanned;
 use super::{
     Channel,
     compiled::{Block, CallBlock, Markers, Templates},
-    schema::{Call, CallBody, Case, Header, Literal, Model, Place, Span, strings, text},
+    schema::{Call, CallBody, Case, Header, Literal, Model, Place, Route, Span, strings, text},
 };
 
 /// The invisible character that is inserted to break a marker.
@@ -32,8 +32,8 @@ fn calls(model: &Model) -> Vec<CallBlock> {
         let spans = spans.filter(move |(_, span)| (span.place == Place::Anywhere) == is_anywhere);
         spans.filter_map(|(rule, span)| call_span(rule, span))
     };
-    let header = || call_message(model.spans.len() as u8, model.header.as_ref()?.get_ref());
-    header().into_iter().chain(of_place(true)).chain(of_place(false)).collect()
+    let headers = model.header.iter().flat_map(|header| call_messages(model.spans.len() as u8, header.get_ref()));
+    headers.chain(of_place(true)).chain(of_place(false)).collect()
 }
 
 fn call_span(rule: u8, span: &Span) -> Option<CallBlock> {
@@ -45,25 +45,43 @@ fn call_span(rule: u8, span: &Span) -> Option<CallBlock> {
         (format!("<{name}>"), format!("</{name}>"))
     } else {
         let close = span.close.first().map(|close| close.get_ref().clone());
-        (span.open.as_ref()?.first()?.get_ref().clone(), close.unwrap_or_default())
+        let open = span.open.as_ref().and_then(|open| open.first()).map(|open| open.get_ref().clone());
+        (open.unwrap_or_default(), close.unwrap_or_default())
     };
-    Some(CallBlock { rule, open: bytes(&open), close: bytes(&close), after_call: after_call(&span.calls), name: None })
+    let (open, close) = (bytes(&open), bytes(&close));
+    Some(CallBlock { rule, open, closes: vec![close.clone()], close, after_call: after_call(&span.calls), name: None })
 }
 
-fn call_message(rule: u8, header: &Header) -> Option<CallBlock> {
-    let call = header.calls.first()?.get_ref();
-    let block = message_block(header, Channel::Tool)?;
-    let name = match &call.name_from {
-        None => None,
-        Some(field) => {
-            let key = header.keys.get(field.get_ref())?.get_ref();
-            let key = if key.starts_with('<') { key.clone() } else { format!(" {key}") };
-            let ends = header.end.iter().filter(|end| block.open.ends_with(end.get_ref().as_bytes()));
-            let end = ends.map(|end| end.get_ref().len()).max().unwrap_or(0);
-            Some((block.open.len() - end, bytes(&key)))
-        }
+/// Returns the messages with calls in all ways in which models write their headers.
+fn call_messages(rule: u8, header: &Header) -> Vec<CallBlock> {
+    let field = header.calls.first().and_then(|call| call.get_ref().name_from.as_ref());
+    let key = field.and_then(|field| header.keys.get(field.get_ref())).map(|key| key.get_ref().as_str());
+    let Some(route) = written(header, Channel::Tool).filter(|_| !header.calls.is_empty()) else { return Vec::new() };
+    let closes = if route.close.is_empty() { &header.close } else { &route.close };
+    let closes: Vec<Box<[u8]>> = closes.iter().map(|close| bytes(close.get_ref())).collect();
+    let block = |open: &Literal| {
+        let mut open = open.get_ref().clone();
+        // The name is written after the key of its field, which is before the header's end if the header does not have it.
+        let name = key.map(|key| match open.find(key) {
+            Some(at) => at + key.len(),
+            None => {
+                let ends = header.end.iter().filter(|end| open.ends_with(end.get_ref()));
+                let end = ends.map(|end| end.get_ref().len()).max().unwrap_or(0);
+                let key = if key.starts_with('<') { key.to_owned() } else { format!(" {key}") };
+                open.insert_str(open.len() - end, &key);
+                open.len() - end
+            }
+        });
+        let close = closes.first().cloned().unwrap_or_default();
+        let after_call = after_call(&header.calls);
+        CallBlock { rule, open: bytes(&open), close, closes: closes.clone(), after_call, name }
     };
-    Some(CallBlock { rule, open: block.open, close: block.close, after_call: after_call(&header.calls), name })
+    route.write.iter().chain(&route.also_write).map(block).collect()
+}
+
+/// Returns the first route of a channel whose header is written.
+fn written(header: &Header, channel: Channel) -> Option<&Route> {
+    header.routes.iter().find(|route| route.channel == channel && route.write.is_some())
 }
 
 fn after_call(calls: &[Spanned<Call>]) -> Vec<Box<[u8]>> {
@@ -98,8 +116,7 @@ fn span_block(span: &Span) -> Option<Block> {
 }
 
 fn message_block(header: &Header, channel: Channel) -> Option<Block> {
-    let mut routes = header.routes.iter().filter(|route| route.channel == channel);
-    let open = routes.find_map(|route| route.write.as_ref())?;
+    let open = written(header, channel)?.write.as_ref()?;
     let close = header.close.first()?;
     Some(Block { open: bytes(open.get_ref()), close: bytes(close.get_ref()), is_fence: false })
 }

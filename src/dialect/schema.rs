@@ -439,9 +439,13 @@ pub struct Call {
     pub close: Option<Literal>,
     pub assign: Option<Literal>,
     pub list: Option<Spanned<bool>>,
+    pub sorted: Option<Spanned<bool>>,
     pub raw_quote: Option<Literal>,
     #[serde(default)]
     pub namespace: bool,
+    #[serde(default)]
+    pub lenient: bool,
+    pub separator: Option<Literal>,
 }
 
 #[derive(Deserialize, PartialEq, Clone, Copy, Debug)]
@@ -517,8 +521,13 @@ pub struct Route {
     #[serde(default)]
     pub when: BTreeMap<Literal, FieldValues>,
     pub channel: Channel,
-    /// A whole header of this route, as the model writes it.
+    /// A whole header of this route, as the model writes it, and other ways in which it writes it.
     pub write: Option<Literal>,
+    #[serde(default)]
+    pub also_write: Vec<Literal>,
+    /// The closers of a message of this route, the first of which is written; by default, those of the header.
+    #[serde(default)]
+    pub close: Vec<Literal>,
     /// Whether calls may be in the body.
     #[serde(default = "Route::default_calls")]
     pub calls: bool,

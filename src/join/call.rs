@@ -53,9 +53,11 @@ pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinErro
         return Ok(Text::default());
     }
     let not_written = || JoinError::NotWritten(Channel::Tool);
-    let block = compiled.templates.calls.first().ok_or_else(not_written)?;
-    let table = tables(compiled, block).first().ok_or_else(not_written)?;
-    let WrittenCalls { text, .. } = write_by(block, 0, table, calls)?;
+    let has_opener = |block: &&CallBlock| block.name.is_some() || !block.open.is_empty();
+    let block = compiled.templates.calls.iter().find(has_opener).ok_or_else(not_written)?;
+    let mut tables = tables(compiled, block).iter().zip(&block.after_call);
+    let (table, after_call) = tables.find(|(table, _)| !table.is_lenient).ok_or_else(not_written)?;
+    let WrittenCalls { text, .. } = write_by(block, after_call, table, calls)?;
     let start = if block.name.is_some() || usize::from(block.rule) == compiled.spans.len() {
         Start::Header
     } else {
@@ -68,14 +70,13 @@ pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinErro
     }
 }
 
-/// Writes calls by the table with this number of a region.
+/// Writes calls by a table of a region. `after_call` is the text after a call of the table.
 pub fn write_by(
     block: &CallBlock,
-    number: usize,
+    after_call: &[u8],
     table: &CallTable,
     calls: &[JoinCall<'_>],
 ) -> Result<WrittenCalls, JoinError> {
-    let after_call = &block.after_call[number];
     let mut writer = Writer { text: Text::default(), arguments: 0..0, block, table, after_call };
     writer.calls(calls)?;
     Ok(WrittenCalls { text: writer.text, arguments: writer.arguments })
@@ -85,6 +86,31 @@ pub fn write_by(
 pub struct WrittenCalls {
     pub text: Text,
     pub arguments: Range<usize>,
+}
+
+/// The arrangement of several calls.
+pub struct Layout<'a> {
+    /// Whether the calls share one region. Otherwise each has a separate opener and closer.
+    pub is_shared: bool,
+    /// The text between calls that share a region.
+    pub separator: &'a [u8],
+    /// Whether brackets are around the calls.
+    pub is_list: bool,
+    /// Whether the region's opener begins the first call.
+    pub opens_call: bool,
+}
+
+/// Returns the arrangement of a table's calls in a region. Each call has its own region, unless something separates calls in one, or
+/// the region has no closer.
+pub fn layout<'a>(block: &CallBlock, table: &'a CallTable) -> Layout<'a> {
+    let is_bare = table.begin.is_empty() && matches!(table.body, BodyRule::Object(_) | BodyRule::Literal(_));
+    let is_separate = table.separator.is_none() && table.end.is_empty() && !block.close.is_empty();
+    Layout {
+        is_shared: block.name.is_none() && (table.is_list || !is_separate),
+        separator: table.separator.as_deref().unwrap_or(if is_bare { b", " } else { b"" }),
+        is_list: table.is_list && !block.open.ends_with(b"["),
+        opens_call: !table.begin.is_empty() && block.open.ends_with(&table.begin),
+    }
 }
 
 /// Returns the tables of a region.
@@ -147,12 +173,9 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn calls(&mut self, calls: &[JoinCall<'_>]) -> Result<(), JoinError> {
         let (block, table) = (self.block, self.table);
-        let is_list = matches!(&table.body, BodyRule::Literal(rule) if rule.is_list);
-        let is_bare = table.begin.is_empty() && matches!(table.body, BodyRule::Object(_) | BodyRule::Literal(_));
-        // Each call gets a separate region, unless something else separates the calls, or the region has no closer.
-        let is_shared = block.name.is_none() && (is_list || !table.end.is_empty() || block.close.is_empty());
-        let is_bracketed = is_list || is_bare && is_shared && calls.len() > 1 && !block.open.ends_with(b"[");
-        let opens_call = !table.begin.is_empty() && block.open.ends_with(&table.begin);
+        let Layout { is_shared, separator, is_list, opens_call } = layout(block, table);
+        // Without a separator in the table, bare calls that share a region are a list if there are several.
+        let is_bracketed = is_list || is_shared && calls.len() > 1 && separator == b", " && !block.open.ends_with(b"[");
         for (index, call) in calls.iter().enumerate() {
             let at = self.text.bytes.len();
             push(&mut self.text.calls, at)?;
@@ -160,8 +183,8 @@ impl Writer<'_> {
             if is_first {
                 self.opener(call)?;
                 self.text.mark(if is_bracketed { b"[" } else { b"" })?;
-            } else if is_bare {
-                self.text.mark(b", ")?;
+            } else {
+                self.text.mark(separator)?;
             }
             if !(is_first && opens_call) {
                 self.text.mark(&table.begin)?;
@@ -177,14 +200,13 @@ impl Writer<'_> {
 
     fn opener(&mut self, call: &JoinCall<'_>) -> Result<(), JoinError> {
         let open = &self.block.open;
-        let Some((at, key)) = &self.block.name else { return Ok(self.text.mark(open)?) };
-        self.text.mark(&open[..*at])?;
-        self.text.mark(key)?;
+        let Some(at) = self.block.name else { return Ok(self.text.mark(open)?) };
+        self.text.mark(&open[..at])?;
         self.prefix(call.name)?;
         let name = self.text.bytes.len();
         self.text.mark(call.name.as_bytes())?;
         push(&mut self.text.header_names, name..name + call.name.len())?;
-        Ok(self.text.mark(&open[*at..])?)
+        Ok(self.text.mark(&open[at..])?)
     }
 
     /// Writes a prefix that reading removes again, if the name would not be read verbatim without the prefix.

@@ -20,9 +20,11 @@ use crate::memory::{OutOfMemory, append};
 use crate::scanner::{Scanner, ScannerOptions};
 use crate::utf8::is_continuation;
 pub use call::JoinCall;
+pub(crate) use call::{layout, tables};
 pub use error::{CallFault, CallPart, JoinError};
 use text::{Role, Text};
 pub use triggers::{ToolArguments, ToolTrigger};
+pub(crate) use value::{is_bare as is_bare_key, type_word};
 
 /// Options of [`Dialect::join`].
 ///

@@ -87,10 +87,13 @@ impl Dialect {
     #[doc(alias = "aside_dialect_tool_trigger")]
     pub fn tool_triggers(&self) -> Result<Vec<ToolTrigger>, crate::Error> {
         let mut triggers = Vec::new();
-        for block in &self.compiled.templates.calls {
-            for (number, table) in tables(&self.compiled, block).iter().enumerate() {
+        // The first header of a route is the usual one.
+        let is_offered =
+            |(at, block): &(usize, &CallBlock)| if block.name.is_some() { *at == 0 } else { !block.open.is_empty() };
+        for (_, block) in self.compiled.templates.calls.iter().enumerate().filter(is_offered) {
+            for (after_call, table) in block.after_call.iter().zip(tables(&self.compiled, block)) {
                 let is_new = |one: &ToolTrigger| triggers.iter().all(|other| other != one);
-                if let Some(one) = trigger(block, number, table)?.filter(is_new) {
+                if let Some(one) = trigger(block, after_call, table)?.filter(is_new) {
                     push(&mut triggers, one)?;
                 }
             }
@@ -99,8 +102,8 @@ impl Dialect {
     }
 }
 
-fn trigger(block: &CallBlock, number: usize, table: &CallTable) -> Result<Option<ToolTrigger>, OutOfMemory> {
-    let written = match write_by(block, number, table, &[JoinCall::new("f", "{}")]) {
+fn trigger(block: &CallBlock, after_call: &[u8], table: &CallTable) -> Result<Option<ToolTrigger>, OutOfMemory> {
+    let written = match write_by(block, after_call, table, &[JoinCall::new("f", "{}")]) {
         Ok(written) => written,
         Err(JoinError::OutOfMemory) => return Err(OutOfMemory),
         Err(_) => return Ok(None),

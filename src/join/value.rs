@@ -173,7 +173,7 @@ fn quoted_text(raw: &[u8], string: &str, from: usize, text: &mut Text) -> Result
 }
 
 /// Returns whether a key is read without quotes.
-fn is_bare(key: &str) -> bool {
+pub fn is_bare(key: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte) || byte >= 0x80;
     (1..=MOST_OF_NAME).contains(&key.len()) && key.bytes().all(is_part)
 }

@@ -9,6 +9,7 @@ pub fn table(keys: &Value) -> CallTable {
     let literal = |key: &str| bytes(&keys[key]);
     let body = match keys["body"].as_str().unwrap() {
         "object" => BodyRule::Object(ObjectRule {
+            writes_id: false,
             names: literals(&keys["name"]),
             arguments: literals(&keys["arguments"]),
             ids: literals(&keys["id"]),
@@ -30,6 +31,7 @@ pub fn table(keys: &Value) -> CallTable {
             first_of_ends: Vec::new(),
         }),
         "literal" => BodyRule::Literal(LiteralRule {
+            is_sorted: false,
             open: literal("open")[0],
             close: literal("close")[0],
             assign: literal("assign")[0],
@@ -50,7 +52,16 @@ pub fn table(keys: &Value) -> CallTable {
         id_close: literals(&keys["name_end"]).into_iter().next().unwrap_or_default(),
         name_from: keys["name_from"].as_str().map(Into::into),
     };
-    CallTable { body, begin: literal("begin"), end: literal("end"), head, namespace: keys["namespace"] == true }
+    CallTable {
+        body,
+        begin: literal("begin"),
+        end: literal("end"),
+        head,
+        namespace: keys["namespace"] == true,
+        is_lenient: false,
+        is_list: keys["list"] == true,
+        separator: None,
+    }
 }
 
 fn bytes(value: &Value) -> Literal {

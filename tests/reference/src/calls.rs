@@ -459,7 +459,7 @@ impl<'a> Body<'a> {
                 let quote = at + 1 + self.blanks_at(at + 1, GAP);
                 self.byte(at) == Some(b'{') && self.byte(quote) == Some(b'"')
             }
-            _ if table.list => bracket && self.fits(table, inside),
+            _ if table.list && table.body == "literal" => bracket && self.fits(table, inside),
             _ => self.fits(table, at),
         }
     }

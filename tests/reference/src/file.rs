@@ -160,6 +160,12 @@ pub struct Call {
     pub raw_quote: String,
     #[serde(default)]
     pub namespace: bool,
+    // These keys are for writing.
+    #[serde(default)]
+    pub lenient: bool,
+    pub separator: Option<String>,
+    #[serde(default)]
+    pub sorted: bool,
 }
 
 fn names() -> Vec<String> {
@@ -290,6 +296,10 @@ pub struct Route {
     pub when: BTreeMap<String, Values>,
     pub channel: String,
     pub write: Option<String>,
+    #[serde(default)]
+    pub also_write: Vec<String>,
+    #[serde(default)]
+    pub close: Vec<String>,
     pub calls: Option<bool>,
 }
 

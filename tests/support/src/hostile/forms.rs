@@ -560,9 +560,11 @@ fn of_header(dialect: &Dialect, header: &Header, table: &CallTable) -> Vec<Form>
         let end = header.end.iter().find(|end| write.ends_with(*end)).unwrap();
         let front = match &table.name_from {
             Some(field) => {
-                let before = write.strip_suffix(end).unwrap();
+                let key = &header.keys[field];
+                let space = format!(" {key}");
+                let (before, after) = write.split_once(&space).unwrap_or((write.strip_suffix(end).unwrap(), end));
                 let prefix = table.prefix.first().map_or("", String::as_str);
-                [format!("{before} {}{prefix}", header.keys[field]), end.clone()]
+                [format!("{before}{space}{prefix}"), after.to_owned()]
             }
             None => [write, String::new()],
         };

@@ -1,0 +1,56 @@
+//! `aside grammar`: a grammar that makes a model write the calls of a dialect.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use aside::{Dialect, GrammarFormat, ToolChoice};
+use clap::{Args, ValueEnum};
+
+use crate::files::read_text;
+use crate::names;
+use crate::output::{note, write_out};
+use crate::stop::Stop;
+
+/// Prints a grammar that makes a model write calls of tools as its dialect does
+///
+/// The grammar goes to standard output, and what it does not have of the tools' schemas to standard error.
+#[derive(Args)]
+pub struct Arguments {
+    /// The dialect of the model; `aside dialects` lists the names
+    #[arg(long, value_name = "NAME", value_parser = names::DIALECTS, hide_possible_values = true)]
+    dialect: String,
+
+    /// The `tools` of a request, as JSON
+    #[arg(long, value_name = "FILE")]
+    tools: PathBuf,
+
+    /// The engine that reads the grammar
+    #[arg(long = "for", value_name = "ENGINE", value_enum)]
+    engine: Engine,
+
+    /// auto: free text with calls in it; required: only calls; the name of a tool: one call of that tool
+    #[arg(long, value_name = "CHOICE", default_value = "auto")]
+    choice: String,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Engine {
+    /// A structural tag, as JSON
+    Xgrammar,
+    /// A Lark grammar, for llguidance
+    Lark,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+    let dialect = Dialect::find(&arguments.dialect).map_err(|unknown| Stop::Usage(unknown.to_string()))?;
+    let format = match arguments.engine {
+        Engine::Xgrammar => GrammarFormat::Xgrammar,
+        Engine::Lark => GrammarFormat::Lark,
+    };
+    let tools = read_text(&arguments.tools)?;
+    let grammar = dialect.grammar(format, &tools, ToolChoice::named(&arguments.choice));
+    let grammar = grammar.map_err(|error| Stop::in_file(&arguments.tools, error))?;
+    write_out(grammar.text.as_bytes())?;
+    grammar.limits.iter().for_each(|limit| note(limit));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,183 @@
+//! Grammars that make a model write the calls of a dialect. They are made from the tables by which the calls are read, so that a
+//! server constrains a model to exactly the form that is read afterwards.
+
+mod build;
+mod node;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::{
+    call_writer::{Tools, ToolsError},
+    dialect::Dialect,
+};
+use node::{BLANKS, Lark, Node, Region, all, any, many, text};
+
+/// The language of a grammar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GrammarFormat {
+    /// A structural tag of xgrammar, as JSON.
+    Xgrammar,
+    /// A Lark grammar of llguidance.
+    Lark,
+}
+
+/// The calls that a grammar allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolChoice<'a> {
+    /// Free text, and any number of calls in it.
+    Auto,
+    /// One call or several, and nothing else.
+    Required,
+    /// One call of the tool with this name, and nothing else.
+    Tool(&'a str),
+}
+
+impl<'a> ToolChoice<'a> {
+    /// Returns the choice for the word `auto` or `required`, or for the name of a tool.
+    ///
+    /// ```
+    /// use aside::ToolChoice;
+    ///
+    /// assert_eq!(ToolChoice::named("required"), ToolChoice::Required);
+    /// assert_eq!(ToolChoice::named("get_time"), ToolChoice::Tool("get_time"));
+    /// ```
+    #[must_use]
+    pub fn named(word: &'a str) -> ToolChoice<'a> {
+        match word {
+            "auto" => ToolChoice::Auto,
+            "required" => ToolChoice::Required,
+            name => ToolChoice::Tool(name),
+        }
+    }
+}
+
+/// A grammar, from [`Dialect::grammar`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolGrammar {
+    /// The grammar in its language.
+    pub text: String,
+    /// The facts that the schemas of the tools have and the grammar does not, in English, a line for each.
+    pub limits: Vec<String>,
+}
+
+/// The reason why there is no grammar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GrammarError {
+    /// The tools cannot be read.
+    Tools(ToolsError),
+    /// The tools are an empty list.
+    NoTools,
+    /// No tool has the name of the choice.
+    UnknownTool(Box<str>),
+    /// The dialect does not describe how calls are written.
+    NotWritten,
+}
+
+impl fmt::Display for GrammarError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GrammarError::Tools(error) => error.fmt(f),
+            GrammarError::NoTools => f.write_str("tools: the list has no tool, so there is no call to write"),
+            GrammarError::UnknownTool(name) => write!(f, "no tool is named {name:?}: choose one of the list"),
+            GrammarError::NotWritten => f.write_str("the dialect does not say how calls are written"),
+        }
+    }
+}
+
+impl std::error::Error for GrammarError {}
+
+/// Returns the node for one of these regions.
+fn whole(regions: Vec<Region>) -> Node {
+    any(regions.into_iter().map(|one| all([text(one.trigger), one.rest])).collect())
+}
+
+/// Returns the node for one of the first regions and any number of the next ones.
+fn several(first: Vec<Region>, next: Vec<Region>) -> Node {
+    if next.is_empty() {
+        return whole(first);
+    }
+    all([whole(first), many(all([BLANKS, whole(next)]))])
+}
+
+impl Dialect {
+    /// Returns a grammar for calls of these tools, as models of the dialect write them. `tools` are the tools of a request, as JSON.
+    ///
+    /// A call in the grammar is read by this dialect with the same arguments. The grammar has the forms that the family writes by
+    /// itself, and leaves out those that are only read (`lenient`). At the joints of a call, up to two blanks are allowed. In JSON, the
+    /// engine applies the schemas; between markers, the grammar has the types, the enums, the required keys and the order of the
+    /// schemas. Markers are text in the grammar, even if they are special tokens of the model. A tool with `"strict": false` may have any arguments.
+    ///
+    /// ```
+    /// use aside::{Dialect, GrammarFormat, ToolChoice};
+    ///
+    /// let tools = r#"[{"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}]"#;
+    /// let grammar = Dialect::find("glm-4.5")?.grammar(GrammarFormat::Lark, tools, ToolChoice::Tool("add"))?;
+    /// assert!(grammar.text.starts_with("%llguidance {}\nstart: \"<tool_call>\""));
+    /// assert!(grammar.limits.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Any [`GrammarError`]. Running out of memory ends the process.
+    #[doc(alias = "aside_dialect_grammar")]
+    pub fn grammar(
+        &self,
+        format: GrammarFormat,
+        tools: &str,
+        choice: ToolChoice<'_>,
+    ) -> Result<ToolGrammar, GrammarError> {
+        let read = Tools::read(tools).map_err(GrammarError::Tools)?;
+        let mut list = schema::tools(tools, &read);
+        if let ToolChoice::Tool(name) = choice {
+            list.retain(|tool| tool.name == name);
+            if list.is_empty() {
+                return Err(GrammarError::UnknownTool(name.into()));
+            }
+        }
+        if list.is_empty() {
+            return Err(GrammarError::NoTools);
+        }
+        let mut builder = build::Builder::new(&self.compiled, &list, matches!(choice, ToolChoice::Tool(_)));
+        let first = builder.regions(true);
+        if first.is_empty() {
+            return Err(GrammarError::NotWritten);
+        }
+        let node = match choice {
+            ToolChoice::Auto => {
+                // Nothing shows where a call without an opener begins, and another way to write a header is not a sign either.
+                let triggered: Vec<Region> = first.into_iter().filter(|one| one.is_sign).collect();
+                if triggered.is_empty() {
+                    return Err(GrammarError::NotWritten);
+                }
+                let text = match format {
+                    GrammarFormat::Xgrammar => node::structural_tag(&node::triggered(&triggered)),
+                    GrammarFormat::Lark => {
+                        let mut lark = Lark::default();
+                        let start = lark.triggered(&triggered);
+                        lark.whole(&start)
+                    }
+                };
+                return Ok(ToolGrammar { text, limits: builder.limits });
+            }
+            ToolChoice::Required => several(first, builder.regions(false)),
+            ToolChoice::Tool(_) => whole(first),
+        };
+        let text = match format {
+            GrammarFormat::Xgrammar => node::structural_tag(&node::xgrammar(&node)),
+            GrammarFormat::Lark => {
+                let mut lark = Lark::default();
+                let start = lark.node(&node);
+                lark.whole(&start)
+            }
+        };
+        Ok(ToolGrammar { text, limits: builder.limits })
+    }
+}
