@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use aside::{Channel, Dialect, JoinCall, JoinOptions, Start};
+use aside::{Channel, Dialect, GrammarError, GrammarFormat, JoinCall, JoinError, JoinOptions, Start, ToolChoice};
 use reference::{CallId, CallTable, ExampleCall};
 use support::Pair;
 use support::program::of_example;
@@ -15,6 +15,8 @@ const BEGIN: &str = "<!-- dialects: written by `ASIDE_BLESS=1 cargo test --test 
 const END: &str = "<!-- end of dialects -->";
 const CALLS_BEGIN: &str = "<!-- calls: written by `ASIDE_BLESS=1 cargo test --test readme` -->\n";
 const CALLS_END: &str = "<!-- end of calls -->";
+const USES_BEGIN: &str = "<!-- uses: written by `ASIDE_BLESS=1 cargo test --test readme` -->\n";
+const USES_END: &str = "<!-- end of uses -->";
 
 /// Returns a row for each dialect: its name and aliases, its start, and the first comment of its file.
 fn table() -> String {
@@ -61,6 +63,42 @@ fn calls_table() -> String {
     table + "\n"
 }
 
+/// Returns a row for each dialect: whether its calls are read, whether a grammar constrains a model to them, and whether `join` writes
+/// them. A cell that says no has a reason.
+fn uses_table() -> String {
+    const NO_OPENER: &str = "no: nothing opens a call";
+    const NO_TABLE: &str = "no: its file has no table of calls";
+    let mut table = String::from("\n| dialect | read | constrained | written |\n|---|---|---|---|\n");
+    let tools = r#"[{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}]"#;
+    for pair in reference::all().into_iter().map(Pair::new) {
+        let header = pair.reference.header.iter().flat_map(|header| &header.calls);
+        let calls: Vec<&CallTable> = pair.reference.spans.iter().flat_map(|span| &span.calls).chain(header).collect();
+        let has = |choice| match pair.library.grammar(GrammarFormat::Xgrammar, tools, choice) {
+            Ok(_) => true,
+            Err(GrammarError::NotWritten) => false,
+            Err(error) => panic!("{}: {error}", pair.reference.name),
+        };
+        let constrained = match (has(ToolChoice::Auto), has(ToolChoice::Required)) {
+            (true, true) => "yes",
+            (false, true) => "with `required` and a name; not with `auto`: nothing shows where a call begins",
+            (true, false) => panic!("{}: no calls with `required`", pair.reference.name),
+            (false, false) if calls.is_empty() => NO_TABLE,
+            (false, false) => "no: all its tables are `lenient`",
+        };
+        let start = if pair.reference.header.is_some() { Start::Header } else { Start::Channel(Channel::Content) };
+        let call = [JoinCall::new("f", r#"{"x": 1}"#)];
+        let written = match pair.library.join("", "", &JoinOptions::new().start(start).calls(&call)) {
+            Ok(_) => "yes",
+            Err(JoinError::NotWritten(_)) if calls.is_empty() => NO_TABLE,
+            Err(JoinError::NotWritten(_)) => NO_OPENER,
+            Err(error) => panic!("{}: {error}", pair.reference.name),
+        };
+        let read = if calls.is_empty() { NO_TABLE } else { "yes" };
+        table += &format!("| `{}` | {read} | {constrained} | {written} |\n", pair.reference.name);
+    }
+    table + "\n"
+}
+
 fn first_call(pair: &Pair) -> String {
     let is_whole = |calls: &Vec<ExampleCall>| !calls.is_empty() && calls.iter().all(|call| call.cause.is_none());
     let first = pair.reference.examples.iter().find(|example| example.calls.as_ref().is_some_and(is_whole));
@@ -99,6 +137,11 @@ fn the_list_is_what_the_files_say() {
 #[test]
 fn the_list_of_calls_is_what_the_files_say() {
     check_list("docs/tool-calls.md", CALLS_BEGIN, CALLS_END, &calls_table());
+}
+
+#[test]
+fn the_list_of_uses_is_what_the_library_does() {
+    check_list("docs/tool-calls.md", USES_BEGIN, USES_END, &uses_table());
 }
 
 #[test]
