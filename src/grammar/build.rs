@@ -268,6 +268,9 @@ impl<'a> Builder<'a> {
             self.limit(tool, key, "a value that is not a string is text in the grammar");
             return any(choices);
         }
+        if types.has(Types::OBJECT) || types.has(Types::ARRAY) {
+            self.limit(tool, key, "the strings inside its JSON may contain the closer of the value");
+        }
         for (value, one, name) in [
             ("{", Types::OBJECT, "object"),
             ("[", Types::ARRAY, "array"),
