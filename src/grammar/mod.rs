@@ -127,7 +127,6 @@ impl Dialect {
     /// # Errors
     ///
     /// Any [`GrammarError`]. Running out of memory ends the process.
-    #[doc(alias = "aside_dialect_grammar")]
     pub fn grammar(
         &self,
         format: GrammarFormat,
