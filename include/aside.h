@@ -1223,8 +1223,9 @@ enum {
      */
     ASIDE_THINKING_DROP = 1,
     /**
-     * The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls, and
-     * markers of other channels, are taken out of the text. Thinking that a server has split itself is sent as thinking.
+     * The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls are
+     * taken out of the text, unless `options.inline_calls` is set, and so are markers of other channels. Thinking that a
+     * server has split itself is sent as thinking.
      */
     ASIDE_THINKING_INLINE = 2,
 };
@@ -1313,8 +1314,8 @@ typedef struct aside_answer_options {
      */
     uint32_t may_take_back;
     /**
-     * 1: leave calls in the content, as the model wrote them, for a host that passes the content to another parser; the other
-     * options of calls then have no effect. 0: report calls.
+     * 1: leave calls in the content, as the model wrote them, for a host that passes the content to another parser; `tools`,
+     * `start_call`, `id_prefix` and the policies for calls then have no effect. 0: report calls.
      */
     uint32_t inline_calls;
     /** 0. */

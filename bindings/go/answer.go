@@ -117,7 +117,7 @@ func (a *Answer) Flush() ([]Part, error) {
 	return within(a, func() ([]Part, error) { return a.flush() })
 }
 
-// ForceClose closes the open thinking, as [Scanner.ForceClose] does.
+// ForceClose closes the open thinking or the open call, as [Scanner.ForceClose] does.
 func (a *Answer) ForceClose() ([]Part, error) {
 	return within(a, func() ([]Part, error) { return a.forceClose() })
 }

@@ -455,8 +455,8 @@ const (
 	// with empty content, or with its thinking as content if options.PromoteEmpty is set.
 	ThinkingDrop Thinking = 1
 	// ThinkingInline: The thinking stays in the content, with its markers: for hosts that pass the content to another
-	// parser. Calls, and markers of other channels, are taken out of the text. Thinking that a server has split itself
-	// is sent as thinking.
+	// parser. Calls are taken out of the text, unless options.InlineCalls is set, and so are markers of other channels.
+	// Thinking that a server has split itself is sent as thinking.
 	ThinkingInline Thinking = 2
 )
 

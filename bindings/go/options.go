@@ -63,7 +63,7 @@ type AnswerOptions struct {
 	// answer is reported again as content.
 	MayTakeBack bool
 	// If true, leave calls in the content, as the model wrote them, for a host that passes the content to another
-	// parser; the other options of calls then have no effect. If false, report calls.
+	// parser; Tools, StartCall, IDPrefix and the policies for calls then have no effect. If false, report calls.
 	InlineCalls bool
 }
 

@@ -1,6 +1,5 @@
 // One request of an inference server: turns the model's tokens into an OpenAI-style event stream. The thinking is sent in
-// `reasoning_content`, and everything else in `content`. A host with a parser for tool calls would pass the text of Channel::tool
-// to it.
+// `reasoning_content`, the answer in `content`, and calls of the request's tools in `tool_calls`.
 #ifndef DELTAS_HPP
 #define DELTAS_HPP
 
@@ -13,8 +12,9 @@
 
 class Deltas {
 public:
-    Deltas(const aside::Dialect &dialect, std::string id, std::string model)
-        : scanner_(dialect), id_(std::move(id)), model_(std::move(model))
+    /// `tools` is the request's list, as JSON; with `[]`, calls are content.
+    Deltas(const aside::Dialect &dialect, std::string_view tools, std::string id, std::string model)
+        : answer_(dialect, options(tools)), id_(std::move(id)), model_(std::move(model))
     {}
 
     /// Appends the events before the first token.
@@ -22,24 +22,48 @@ public:
 
     /// Appends the deltas that can be sent after this token: often one, and none while the text may belong to a marker. A token may
     /// end anywhere, even inside a marker or a character.
-    void feed(std::string_view token, std::string &out)
-    {
-        scanner_.feed(token, [&](const aside::Event &event) { hear(event, out); });
-    }
+    void feed(std::string_view token, std::string &out) { append(out, answer_.feed(token)); }
 
     /// Appends the held text, and the end of the stream.
     void finish(std::string &out)
     {
-        scanner_.finish([&](const aside::Event &event) { hear(event, out); });
-        append(out, nlohmann::json::object(), "stop");
+        append(out, answer_.finish(aside::EndReason::ended));
+        append(out, nlohmann::json::object(), has_call_ ? "tool_calls" : "stop");
         out += "data: [DONE]\n\n";
     }
 
 private:
-    void hear(const aside::Event &event, std::string &out) const
+    static aside::AnswerOptions options(std::string_view tools)
     {
-        if (event.kind == aside::Kind::text)
-            append(out, {{event.channel == aside::Channel::thinking ? "reasoning_content" : "content", event.bytes}});
+        aside::AnswerOptions options;
+        options.tools = tools;
+        return options;
+    }
+
+    void append(std::string &out, const aside::Parts &parts)
+    {
+        for (const aside::Part &part : parts) {
+            switch (part.kind) {
+            case aside::PartKind::thinking: append(out, {{"reasoning_content", part.text}}); break;
+            case aside::PartKind::content: append(out, {{"content", part.text}}); break;
+            case aside::PartKind::call:
+                append_call(out, {{"index", part.index},
+                                  {"id", part.id},
+                                  {"type", "function"},
+                                  {"function", {{"name", part.name}, {"arguments", ""}}}});
+                break;
+            case aside::PartKind::arguments:
+                append_call(out, {{"index", part.index}, {"function", {{"arguments", part.text}}}});
+                break;
+            case aside::PartKind::call_end: has_call_ |= part.is_whole; break;
+            default: break;
+            }
+        }
+    }
+
+    void append_call(std::string &out, nlohmann::json call) const
+    {
+        append(out, {{"tool_calls", nlohmann::json::array({std::move(call)})}});
     }
 
     void append(std::string &out, nlohmann::json delta, nlohmann::json finish_reason = nullptr) const
@@ -50,11 +74,12 @@ private:
             {"model", model_},
             {"choices", {{{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", std::move(finish_reason)}}}},
         };
-        // An event never cuts a character. JSON cannot contain bytes that are not valid UTF-8, so they are replaced.
+        // A part never cuts a character. JSON cannot contain bytes that are not valid UTF-8, so they are replaced.
         out += "data: " + chunk.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n\n";
     }
 
-    aside::Scanner scanner_;
+    aside::Answer answer_;
+    bool has_call_ = false;
     std::string id_, model_;
 };
 

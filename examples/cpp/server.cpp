@@ -1,6 +1,6 @@
 // An inference server's streaming endpoint, with cpp-httplib: POST /v1/chat/completions answers with an event stream of
-// `reasoning_content` and `content` deltas. There is no real model: the answer repeats the last message, in tokens of 4 bytes. The
-// request's `model` names the dialect.
+// `reasoning_content`, `content` and `tool_calls` deltas. There is no real model: the answer repeats the last message, in tokens of 4
+// bytes. The request's `model` names the dialect.
 //
 //     server [PORT]                  on 127.0.0.1; 0 takes a free port, which is printed
 //     curl -N localhost:8080/v1/chat/completions -d \
@@ -47,11 +47,12 @@ void refuse(httplib::Response &response, int status, const std::string &message)
 void complete(const httplib::Request &request, httplib::Response &response)
 {
     static std::atomic<unsigned long> count{0};
-    std::string model, output;
+    std::string model, output, tools;
     try {
         const nlohmann::json body = nlohmann::json::parse(request.body);
         model = body.at("model");
         output = body.at("messages").at(body.at("messages").size() - 1).at("content");
+        tools = body.value("tools", nlohmann::json::array()).dump();
     } catch (const nlohmann::json::exception &error) {
         return refuse(response, 400, error.what());
     }
@@ -59,7 +60,12 @@ void complete(const httplib::Request &request, httplib::Response &response)
     if (!dialect)
         return refuse(response, 404, aside::last_error());
     const std::string id = "chatcmpl-" + std::to_string(++count);
-    const auto stream = std::make_shared<Stream>(Stream{Deltas(dialect, id, model), std::move(output)});
+    std::shared_ptr<Stream> stream;
+    try {
+        stream = std::make_shared<Stream>(Stream{Deltas(dialect, tools, id, model), std::move(output)});
+    } catch (const aside::Error &error) {
+        return refuse(response, 400, error.what());
+    }
     response.set_chunked_content_provider("text/event-stream", [stream](std::size_t, httplib::DataSink &sink) {
         try {
             std::string out;

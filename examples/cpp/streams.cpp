@@ -1,5 +1,5 @@
 // Handles several requests at once, like an inference server: the model's tokens for the requests arrive alternately, and each
-// request has its own scanner.
+// request has its own answer.
 //
 //     streams DIALECT FILE...        each file is what the model says to one request
 //     streams qwen3 examples/recordings/qwen3.txt examples/recordings/qwen3-tool.txt
@@ -34,7 +34,7 @@ try {
         if (!file)
             throw std::runtime_error(std::string("cannot read ") + argv[at]);
         std::string output{std::istreambuf_iterator<char>(file), {}};
-        batch.push_back({Deltas(dialect, "chatcmpl-" + std::to_string(at - 1), argv[1]), std::move(output)});
+        batch.push_back({Deltas(dialect, "[]", "chatcmpl-" + std::to_string(at - 1), argv[1]), std::move(output)});
         batch.back().deltas.begin(out);
     }
     // Feeds the next token of every request that has not ended.

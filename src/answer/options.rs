@@ -35,8 +35,9 @@ pub enum Thinking {
     /// The thinking is left out, whether it is split here or by the server. An answer of thinking alone ends with empty content, or
     /// is [promoted](Options::promote_empty).
     Drop = 1,
-    /// The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls, and markers of
-    /// other channels, are taken out of the text. Thinking that a server has split itself is sent as thinking.
+    /// The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls are taken out of
+    /// the text, unless [`inline_calls`](Options::inline_calls) is set, and so are markers of other channels. Thinking that a server
+    /// has split itself is sent as thinking.
     Inline = 2,
 }
 
@@ -197,8 +198,9 @@ impl Options {
         Options { may_take_back, ..self }
     }
 
-    /// Leaves calls in the content, as the model wrote them: for hosts that pass the content to another parser. No call is
-    /// reported, and the other options of calls have no effect.
+    /// Leaves calls in the content, as the model wrote them: for hosts that pass the content to another parser. No call is reported,
+    /// so the tools and the policies for calls have no effect. A call inside the thinking counts as one, even if the model only
+    /// mentions it; [`CallsInThinking::Never`](crate::CallsInThinking) leaves it in the thinking.
     ///
     /// ```
     /// use aside::Dialect;

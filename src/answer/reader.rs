@@ -197,7 +197,7 @@ impl Answer {
         self.take(Input::Flush, on_part)
     }
 
-    /// Closes the open thinking, like [`Scanner::force_close`](crate::Scanner::force_close).
+    /// Closes the open thinking or the open call, like [`Scanner::force_close`](crate::Scanner::force_close).
     ///
     /// # Errors
     ///

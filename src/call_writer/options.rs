@@ -42,7 +42,7 @@ pub enum NotWhole {
 /// The treatment of a call of a tool that the request does not list.
 ///
 /// ```
-/// use aside::{Dialect, call_writer::{Tools, UnknownTool}, sse::{Options, Rewriter}};
+/// use aside::{Dialect, answer::{Tools, UnknownTool}, sse::{Options, Rewriter}};
 ///
 /// let options = Options::new().calls(true).tools(Tools::read("[]")?).unknown_tool(UnknownTool::Drop);
 /// let mut rewriter = Rewriter::new(&Dialect::find("qwen3")?, &options)?;

@@ -84,8 +84,8 @@ pub struct aside_answer_options {
     /// 0: content that turns out to be thinking stays content, and thinking that turns out to be the answer is reported again as
     /// content.
     pub may_take_back: u32,
-    /// 1: leave calls in the content, as the model wrote them, for a host that passes the content to another parser; the other
-    /// options of calls then have no effect. 0: report calls.
+    /// 1: leave calls in the content, as the model wrote them, for a host that passes the content to another parser; `tools`,
+    /// `start_call`, `id_prefix` and the policies for calls then have no effect. 0: report calls.
     pub inline_calls: u32,
     /// 0.
     pub reserved: u32,

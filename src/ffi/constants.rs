@@ -488,8 +488,9 @@ enumeration! {
         /// The thinking is left out, also if a server has split it itself. An answer of thinking alone ends with empty content,
         /// or with its thinking as content if `options.promote_empty` is set.
         ASIDE_THINKING_DROP = 1 => Thinking::Drop,
-        /// The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls, and
-        /// markers of other channels, are taken out of the text. Thinking that a server has split itself is sent as thinking.
+        /// The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls are
+        /// taken out of the text, unless `options.inline_calls` is set, and so are markers of other channels. Thinking that a
+        /// server has split itself is sent as thinking.
         ASIDE_THINKING_INLINE = 2 => Thinking::Inline,
     }
 }

@@ -67,11 +67,16 @@ TEST(Streams, KeepRequestsApart)
     for (std::size_t at = 0; at < names.size(); at++) {
         std::ifstream file(RECORDINGS "/" + names[at] + ".txt", std::ios::binary);
         const std::string text{std::istreambuf_iterator<char>(file), {}};
-        aside::Scanner scanner(aside::Dialect::find("qwen3"));
+        aside::AnswerOptions options;
+        options.tools = "[]";
+        aside::Answer parts(aside::Dialect::find("qwen3"), options);
         std::string thinking, content;
-        for (const Heard &event : by_callable(scanner, {text}).events)
-            if (event.kind == aside::Kind::text)
-                (event.channel == aside::Channel::thinking ? thinking : content) += event.bytes;
+        const auto add = [&](const aside::Parts &some) {
+            for (const aside::Part &part : some)
+                (part.kind == aside::PartKind::thinking ? thinking : content) += part.text;
+        };
+        add(parts.feed(text));
+        add(parts.finish(aside::EndReason::ended));
         const Answer &answer = answers["chatcmpl-" + std::to_string(at + 1)];
         EXPECT_NE(answer.reasoning, "");
         EXPECT_EQ(answer.reasoning, thinking) << names[at];

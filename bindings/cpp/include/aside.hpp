@@ -428,8 +428,9 @@ enum class Thinking : std::uint32_t {
     /// The thinking is left out, also if a server has split it itself. An answer of thinking alone ends with empty content,
     /// or with its thinking as content if `options.promote_empty` is set.
     drop = ASIDE_THINKING_DROP,
-    /// The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls, and
-    /// markers of other channels, are taken out of the text. Thinking that a server has split itself is sent as thinking.
+    /// The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls are
+    /// taken out of the text, unless `options.inline_calls` is set, and so are markers of other channels. Thinking that a
+    /// server has split itself is sent as thinking.
     inlined = ASIDE_THINKING_INLINE,
 };
 
@@ -599,7 +600,7 @@ struct AnswerOptions {
     /// is reported again as content.
     bool may_take_back = false;
     /// If true, leave calls in the content, as the model wrote them, for a host that passes the content to another parser;
-    /// the other options of calls then have no effect. If false, report calls.
+    /// `tools`, `start_call`, `id_prefix` and the policies for calls then have no effect. If false, report calls.
     bool inline_calls = false;
 };
 
@@ -1788,7 +1789,7 @@ public:
         });
     }
 
-    /// Closes the open thinking, as Scanner::force_close() does.
+    /// Closes the open thinking or the open call, as Scanner::force_close() does.
     Parts force_close()
     {
         return read([&](const aside_part **first, std::size_t *count) noexcept {

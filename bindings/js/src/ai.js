@@ -9,14 +9,16 @@ const REASONS = { stop: "ended", length: "cut_off" };
 // those of each request.
 export function asideMiddleware(dialect = null, options = {}) {
   new Answer(dialect ?? "any", options).free();
-  const answerFor = ({ modelId }, { tools = [] }, more) => {
+  const answerFor = ({ modelId }, { tools = [] }, isWhole) => {
     const functions = tools.filter((tool) => tool.type === "function");
     return new Answer(dialect ?? dialectFor(modelId), {
       tools: functions.map(({ name, inputSchema }) => ({ name, parameters: inputSchema })),
       // Ids must be unique in a conversation.
       idPrefix: `call_${Math.random().toString(36).slice(2)}_`,
-      ...more,
+      ...(isWhole && { notWhole: "text" }),
       ...options,
+      // Parts of a stream cannot be moved any more.
+      mayTakeBack: isWhole,
     });
   };
   return {
@@ -30,11 +32,11 @@ export function asideMiddleware(dialect = null, options = {}) {
           content.push(part);
           continue;
         }
-        const answer = answerFor(model, params, { mayTakeBack: true, notWhole: "text" });
+        const answer = answerFor(model, params, true);
         const split = [...answer.feed(part.text), ...answer.finish(word(result.finishReason))];
         answer.free();
         const { thinking, text, calls } = message(split);
-        if (thinking) content.push({ type: "reasoning", text: thinking });
+        if (thinking && options.thinking !== "drop") content.push({ type: "reasoning", text: thinking });
         if (text) content.push({ ...part, text });
         content.push(...calls);
         hasCalls ||= calls.length > 0;
@@ -43,7 +45,7 @@ export function asideMiddleware(dialect = null, options = {}) {
     },
     async wrapStream({ doStream, params, model }) {
       const result = await doStream();
-      return { ...result, stream: result.stream.pipeThrough(splitParts(() => answerFor(model, params))) };
+      return { ...result, stream: result.stream.pipeThrough(splitParts(() => answerFor(model, params, false))) };
     },
   };
 }

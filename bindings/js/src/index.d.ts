@@ -373,7 +373,7 @@ export interface AnswerOptions {
    * reported again as content. */
   mayTakeBack?: boolean;
   /** If true, leave calls in the content, as the model wrote them, for a host that passes the content to another parser;
-   * the other options of calls then have no effect. If false, report calls. */
+   * `tools`, `startCall`, `idPrefix` and the policies for calls then have no effect. If false, report calls. */
   inlineCalls?: boolean;
   // End of what is generated.
 }

@@ -347,6 +347,12 @@ def test_vllm_tool_calls(monkeypatch: pytest.MonkeyPatch) -> None:
             assert arguments == ['{"a": 1}'] * len(names) == parser.streamed_args_for_tool
 
 
+def test_vllm_a_call_that_breaks_off_is_text_in_a_whole_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = '<tool_call>\n{"name": "run", "argum'
+    whole = tool_parser(monkeypatch, "qwen3").extract_tool_calls(CALL + cut, request())
+    assert (whole.content, [call.function.name for call in whole.tool_calls]) == (cut, ["run"])
+
+
 def test_vllm_unknown_tools_are_told_and_one_call_if_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     tools = [{"type": "function", "function": {"name": "other"}}]
     asked = SimpleNamespace(tools=tools, tool_choice="auto", parallel_tool_calls=False)
@@ -557,6 +563,10 @@ def test_sglang_calls(sglang: type[Any]) -> None:
             calls = [call for one in results for call in one.calls]
             assert [call.name for call in calls if call.name] == ["run"] * count
             assert "".join(call.parameters for call in calls) == '{"a": 1}' * count
+    cut = '<tool_call>\n{"name": "run", "argum'
+    assert not made().has_tool_call(cut)
+    whole = made().detect_and_parse(CALL + cut, tools)
+    assert (whole.normal_text, [call.name for call in whole.calls]) == (cut, ["run"])
     detector = made()
     assert detector.supports_structural_tag() and detector.get_structural_tag_name() == "own"
     info = detector.structure_info()("run")

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use aside::call_writer::{self, CallWriter};
+use aside::answer::{self, Answer};
 use aside::{Channel, EndReason, Scanner, ScannerOptions};
 use clap::{Args, ValueEnum};
 
@@ -125,8 +125,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         (None, false) if has_styles() => Show::Styled,
         (None, false) => Show::Labelled,
     };
-    let calls = arguments.calls.then(|| CallWriter::new(&chosen.dialect, call_writer::Options::new()));
-    let mut view = View::new(show, io::stdout().is_terminal(), &chosen.dialect, calls);
+    // Calls are shown as an answer reports them. The scanner still counts the text.
+    let mut answer = match (&show, arguments.calls) {
+        (Show::Styled | Show::Labelled, true) => {
+            let options = answer::Options::new().scanner(options).may_take_back(true);
+            Some(Answer::new(&chosen.dialect, &options).map_err(failed)?)
+        }
+        _ => None,
+    };
+    let mut view = View::new(show, io::stdout().is_terminal(), &chosen.dialect);
     let mut summary = Summary::default();
     let mut hint = Hint::new(&chosen.dialect);
 
@@ -142,9 +149,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
             let fed = scanner.feed(chunk, |event| {
                 summary.add(&event);
                 hint.add(&event);
-                view.show(&event);
+                if answer.is_none() {
+                    view.show(&event);
+                }
             });
-            fed.map_err(|error| Stop::Failed(error.to_string()))?;
+            fed.map_err(failed)?;
+            if let Some(answer) = &mut answer {
+                answer.feed(chunk, |part| view.add(part)).map_err(failed)?;
+            }
         }
         write_raw(&view.out)?;
         view.out.clear();
@@ -153,9 +165,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let finished = scanner.finish(|event| {
         summary.add(&event);
         hint.add(&event);
-        view.show(&event);
+        if answer.is_none() {
+            view.show(&event);
+        }
     });
-    finished.map_err(|error| Stop::Failed(error.to_string()))?;
+    finished.map_err(failed)?;
+    if let Some(answer) = &mut answer {
+        answer.finish(arguments.finish.reason(), |part| view.add(part)).map_err(failed)?;
+    }
 
     view.end();
     write_raw(&view.out)?;
@@ -164,6 +181,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         hint.text().iter().for_each(|hint| note(hint));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn failed(error: aside::Error) -> Stop {
+    Stop::Failed(error.to_string())
 }
 
 fn has_styles() -> bool {

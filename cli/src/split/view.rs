@@ -1,6 +1,6 @@
-//! Shows events for `aside split`: as text in parts, as JSON, or one channel alone.
+//! Shows events and parts of answers for `aside split`: as text in parts, as JSON, or one channel alone.
 
-use aside::call_writer::CallWriter;
+use aside::answer;
 use aside::{Channel, Dialect, Event, Kind};
 
 use crate::output::Shown;
@@ -29,14 +29,12 @@ pub struct View<'a> {
     /// The attributes of the next part's markers, such as a tool's name.
     attributes: String,
     line_start: bool,
-    /// The call writer, if calls are shown.
-    calls: Option<CallWriter>,
     /// The thinking so far, if only content is shown and the thinking can still turn out to be content.
     thinking: Option<Vec<u8>>,
 }
 
 impl View<'_> {
-    pub fn new(how: Show, is_terminal: bool, dialect: &Dialect, calls: Option<CallWriter>) -> View<'_> {
+    pub fn new(how: Show, is_terminal: bool, dialect: &Dialect) -> View<'_> {
         View {
             how,
             is_terminal,
@@ -45,7 +43,6 @@ impl View<'_> {
             part: None,
             attributes: String::new(),
             line_start: true,
-            calls,
             thinking: Some(Vec::new()),
         }
     }
@@ -63,10 +60,7 @@ impl View<'_> {
 
     pub fn show(&mut self, event: &Event<'_>) {
         match self.how {
-            Show::Styled | Show::Labelled => {
-                self.show_call(event);
-                self.show_part(event);
-            }
+            Show::Styled | Show::Labelled => self.show_part(event),
             Show::Events => self.show_json(event),
             Show::Only(channel) => {
                 let is_text = matches!(event.kind, Kind::Text);
@@ -80,27 +74,47 @@ impl View<'_> {
         }
     }
 
-    /// Shows an event's addition to a call. Each call is one part, with the name in its label.
-    fn show_call(&mut self, event: &Event<'_>) {
-        let Some(mut writer) = self.calls.take() else { return };
-        let written = writer.event(event, |delta| {
-            if let Some(name) = delta.name {
-                self.attributes = format!(" call={name:?} id={:?}", delta.id.unwrap_or_default());
+    /// Shows a part of an answer. Each call is one part, with the name in its label.
+    pub fn add(&mut self, part: answer::Part<'_>) {
+        use answer::Part;
+        match part {
+            Part::Thinking(text) => self.more(Channel::Thinking, text),
+            Part::Content(text) => self.more(Channel::Content, text),
+            Part::Call { id, name, .. } => {
+                self.attributes = format!(" call={name:?} id={:?}", id);
                 self.begin(Channel::Tool);
             }
-            self.text(Channel::Tool, delta.arguments.as_bytes());
-            if let Some(end) = delta.end.filter(|end| !end.is_whole) {
-                self.text(Channel::Tool, format!(" [{}]", end.cause.as_str()).as_bytes());
-            }
-            if delta.end.is_some_and(|end| end.is_repaired) {
-                self.text(Channel::Tool, b" [repaired]");
-            }
-            if delta.end.is_some() {
+            Part::Arguments { json, .. } => self.text(Channel::Tool, json.as_bytes()),
+            Part::CallEnd { is_whole, is_repaired, cause, .. } => {
+                if !is_whole {
+                    self.text(Channel::Tool, format!(" [{}]", cause.as_str()).as_bytes());
+                }
+                if is_repaired {
+                    self.text(Channel::Tool, b" [repaired]");
+                }
                 self.part = None;
             }
-        });
-        // Without memory for held text, later calls are not shown.
-        self.calls = written.is_ok().then_some(writer);
+            Part::Moved { to, .. } => self.show_move(to),
+            _ => {}
+        }
+    }
+
+    fn more(&mut self, channel: Channel, text: &[u8]) {
+        if self.part != Some(channel) {
+            self.begin(channel);
+        }
+        self.text(channel, text);
+    }
+
+    /// Says that all text of one channel belongs to the other, `to`.
+    fn show_move(&mut self, to: Channel) {
+        let (above, note) = match to {
+            Channel::Content => (Channel::Thinking, &b"[all thinking above was content]\n"[..]),
+            _ => (Channel::Content, &b"[all content above was thinking]\n"[..]),
+        };
+        self.begin(above);
+        self.text(above, note);
+        self.part = None;
     }
 
     fn show_part(&mut self, event: &Event<'_>) {
@@ -113,23 +127,10 @@ impl View<'_> {
                 let (name, value) = (String::from_utf8_lossy(attribute.name), String::from_utf8_lossy(attribute.value));
                 self.attributes += &format!(" {name}={value:?}");
             }
-            Kind::Text => {
-                if self.part != Some(event.channel) {
-                    self.begin(event.channel);
-                }
-                self.text(event.channel, event.bytes);
-            }
+            Kind::Text => self.more(event.channel, event.bytes),
             // A span without text is shown if its marker has attributes.
             Kind::Close(_) if !self.attributes.is_empty() => self.begin(event.channel),
-            Kind::Reclassify => {
-                let (above, note) = match event.channel {
-                    Channel::Content => (Channel::Thinking, &b"[all thinking above was content]\n"[..]),
-                    _ => (Channel::Content, &b"[all content above was thinking]\n"[..]),
-                };
-                self.begin(above);
-                self.text(above, note);
-                self.part = None;
-            }
+            Kind::Reclassify => self.show_move(event.channel),
             _ => {}
         }
     }

@@ -176,7 +176,7 @@ def _reasoning_class(dialect_of: Callable[[], Dialect], base: Any, result: type[
             last.reasoning_text += self._waiting
             self._waiting = ""
             if self._force_nonempty_content and not self._has_content:
-                return result(normal_text=self._said + last.reasoning_text if self.stream_reasoning else last.reasoning_text)
+                return result(normal_text=self._said if self.stream_reasoning else last.reasoning_text)
             return last
 
         def _result(self, part: Said) -> Any:
@@ -208,7 +208,7 @@ def _calls_class(dialect_of: Callable[[], Dialect], base: Any) -> Any:
 
         _answer: Answer[str] | None = None
 
-        def _begin(self, tools: Any) -> Answer[str]:
+        def _begin(self, tools: Any, **options: Any) -> Answer[str]:
             dialect = dialect_of()
             start: Start | None = "content" if "content" in dialect.starts else None
             drops = os.environ.get("ASIDE_SGLANG_UNKNOWN_TOOL") == "drop"
@@ -221,14 +221,16 @@ def _calls_class(dialect_of: Callable[[], Dialect], base: Any) -> Any:
                 tools=[tool.model_dump() for tool in tools or []] or None,
                 stray_close="text",
                 unknown_tool="tell" if is_open else "drop" if drops else "text",
+                **options,
             )
 
         def has_tool_call(self, text: str) -> bool:
-            answer = self._begin(None)
+            answer = self._begin(None, not_whole="text")
             return bool(said(answer.feed(text) + answer.finish()).calls)
 
         def detect_and_parse(self, text: str, tools: Any) -> Any:
-            answer = self._begin(tools)
+            # In a whole answer, a call that breaks off is text.
+            answer = self._begin(tools, not_whole="text")
             part = said(answer.feed(text) + answer.finish())
             made = [
                 types.ToolCallItem(tool_index=index, name=call.name, parameters=call.arguments)

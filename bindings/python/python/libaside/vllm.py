@@ -137,14 +137,16 @@ class _Streams:
         if self._answer is None:
             if prompt_token_ids is not None:
                 self._reasoning_parser.set_prompt_token_ids(prompt_token_ids)
-            self._answer = self._reasoning_parser.begin(**self._tool_parser.options(request))
+            has_calls = request.tool_choice != "none"
+            options = self._tool_parser.options(request) if has_calls else {"inline_calls": True}
+            self._answer = self._reasoning_parser.begin(**options)
         parts = self._answer.feed(delta_text)
         part = self._tool_parser.around.said(delta_text, parts + self._answer.finish() if finished else parts)
         made = self._reasoning_parser.message(part.reasoning, part.content)
         calls = self._tool_parser.deltas(part, finished)
         if finished and (promoted := self._reasoning_parser.get_streaming_fallback_content("", request)):
             made = _protocol().DeltaMessage(reasoning=part.reasoning or None, content=promoted)
-        if calls and request.tool_choice != "none":
+        if calls:
             made = made or _protocol().DeltaMessage()
             made.tool_calls = calls
         if made and not request.include_reasoning:
@@ -392,15 +394,17 @@ def _tool_class(
             tools = _tools(request, self.tools)
             return {"tools": tools, "unknown_tool": "tell", "max_calls": None if is_parallel else 1, **options}
 
-        def _begin(self, request: Any) -> Answer[str]:
+        def _begin(self, request: Any, **defaults: Any) -> Answer[str]:
             # Thinking in the content has passed the reasoning parser, and stays there.
             start: Start | None = "content" if "content" in self._dialect.starts else None
-            return Answer(self._dialect, start=start, stray_close="text", thinking="inline", **self.options(request))
+            given = {**defaults, **self.options(request)}
+            return Answer(self._dialect, start=start, stray_close="text", thinking="inline", **given)
 
         # ---- the whole answer ----
 
         def extract_tool_calls(self, model_output: str, request: Any) -> Any:
-            answer = self._begin(request)
+            # In a whole answer, a call that breaks off is text.
+            answer = self._begin(request, not_whole="text")
             part = _Around(around_calls == "drop").said(model_output, answer.feed(model_output) + answer.finish())
             made = [
                 protocol.ToolCall(

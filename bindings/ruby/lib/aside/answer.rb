@@ -76,7 +76,8 @@ module Aside
     #                   false: content that turns out to be thinking stays content, and thinking that turns out to be the answer is
     #                   reported again as content.
     # +inline_calls+:: true: leave calls in the content, as the model wrote them, for a host that passes the content to another
-    #                  parser; the other options of calls then have no effect. false: report calls.
+    #                  parser; +tools+, +start_call+, +id_prefix+ and the policies for calls then have no effect. false: report
+    #                  calls.
     #--
     # End of what is generated.
     #++
