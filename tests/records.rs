@@ -90,11 +90,18 @@ fn spaced(value: &Value) -> String {
     }
 }
 
-/// Returns the records in each form: one line, many lines, and a line for each record.
-fn forms(records: &[Value]) -> [(&'static str, String); 3] {
+/// Returns the records in each form: one line, many lines, a line for each record, and an object with a name for each record.
+fn forms(records: &[Value]) -> [(&'static str, String); 4] {
     let all = Value::from(records.to_vec());
+    let names = (0..records.len()).map(|number| format!("record-{number}"));
+    let map = Value::Object(names.zip(records.iter().cloned()).collect());
     let lines = records.iter().map(|record| spaced(record) + "\n").collect();
-    [("one line", spaced(&all)), ("pretty", serde_json::to_string_pretty(&all).unwrap()), ("JSON lines", lines)]
+    [
+        ("one line", spaced(&all)),
+        ("pretty", serde_json::to_string_pretty(&all).unwrap()),
+        ("JSON lines", lines),
+        ("map", spaced(&map)),
+    ]
 }
 
 fn shortened(command: &str, text: &str, exit_code: i64, budget: usize) -> String {

@@ -86,8 +86,9 @@ enum Subcommands {
 }
 
 fn main() -> ExitCode {
-    let asked = std::env::args().nth(1).filter(|name| Cli::command().find_subcommand(name).is_some());
-    let name = COMMAND.get_or_init(|| asked.map_or("aside".to_owned(), |name| format!("aside {name}")));
+    let asked = std::env::args_os().nth(1).filter(|name| Cli::command().find_subcommand(name).is_some());
+    let name =
+        COMMAND.get_or_init(|| asked.map_or("aside".to_owned(), |name| format!("aside {}", name.to_string_lossy())));
     if closed::is_stdout_closed() {
         note("standard output is closed");
         return ExitCode::FAILURE;

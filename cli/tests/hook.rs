@@ -58,8 +58,9 @@ fn claude_code_gets_a_result_of_the_same_shape() {
         (&result["interrupted"], &result["isImage"], &result["stderr"]),
         (&json!(false), &json!(false), &json!(""))
     );
-    // There is no answer to a result that stays unchanged, or that has no text.
-    for response in [json!({ "stdout": "ok\n", "stderr": "" }), json!({ "filePath": "a.rs" }), json!(null)] {
+    // There is no answer to a result that stays unchanged, that has no text, or that is an image.
+    let image = json!({ "stdout": format!("data:image/png;base64,{}", "iVBORw0K".repeat(999)), "isImage": true });
+    for response in [json!({ "stdout": "ok\n", "stderr": "" }), json!({ "filePath": "a.rs" }), json!(null), image] {
         event["tool_response"] = response;
         let output = hook(&event);
         assert!(output.status.success() && output.stdout.is_empty(), "{}", err(&output));

@@ -164,6 +164,11 @@ fn a_command_of_the_list_is_wrapped_and_asked_about() {
     let line = more["tool_input"]["command"].as_str().unwrap();
     let wrapped = format!("aside squeeze --budget 10k --store -- bash -c '{}'", line.replace('\'', r"'\''"));
     assert_eq!(input["command"], wrapped);
+    // The smallest budget has no room for the line that names the whole text.
+    let event = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "make" }, "cwd": user });
+    let options = ["hook", "--wrap", "--budget", "1k", "--budget-tokens", "3k"];
+    let answer = out(&feed(&mut aside(&user, &options), event.to_string().as_bytes()));
+    assert!(answer.contains("aside squeeze --budget 1024 --budget-tokens 3000 -- bash -c 'make'"), "{answer}");
     for refused in [
         "cd app && make",
         "export A=1; make",

@@ -216,7 +216,7 @@ fn commands_of_the_manual_run_as_written() {
         ),
         ("answer.txt", "<think>hm</think>Yes.".to_owned()),
         ("answer.sse", fs::read_to_string(format!("{ROOT}/tests/sse/qwen3.sse")).unwrap()),
-        ("tools.json", "[]".to_owned()),
+        ("tools.json", r#"[{"name": "f"}]"#.to_owned()),
         ("log.txt", lines),
         (".local/share/bash-completion/completions/aside", String::new()),
         // Programs whose output is squeezed.

@@ -33,6 +33,8 @@ pub struct Results {
     pub input: String,
     /// Whether the texts of the tool's result are known.
     pub is_known: bool,
+    /// Whether the result is this program's own, or an image, and so is left alone.
+    is_left: bool,
     name: &'static str,
     response: Value,
 }
@@ -59,17 +61,22 @@ impl Event {
         } else {
             read_persisted(&mut response);
         }
-        Ok(Event::After(Results { tool, input: event["tool_input"].to_string(), is_known, name, response }))
+        let command = event["tool_input"]["command"].as_str().unwrap_or_default();
+        let is_own = tool.trim_start_matches("mcp_").trim_start_matches('_').starts_with("aside_")
+            || command
+                .split(['&', ';', '|', '\n'])
+                .any(|part| OWN.iter().any(|own| part.trim_start().starts_with(own)));
+        let is_image = response["isImage"] == true;
+        let input = event["tool_input"].to_string();
+        Ok(Event::After(Results { tool, input, is_known, is_left: is_own || is_image, name, response }))
     }
 }
 
 impl Results {
-    /// Takes the texts, in order. There are none if they are this program's own, so that no text is shortened twice.
+    /// Takes the texts, in order. There are none if they are this program's own, so that no text is shortened twice, or an image.
     pub fn texts(&mut self) -> Vec<String> {
-        let is_own = self.tool.trim_start_matches("mcp_").trim_start_matches('_').starts_with("aside_")
-            || OWN.iter().any(|own| self.input.contains(own));
         let mut texts = Vec::new();
-        if !is_own {
+        if !self.is_left {
             visit(&mut self.response, &mut |text| texts.push(std::mem::take(text)));
         }
         texts

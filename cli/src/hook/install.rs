@@ -218,11 +218,27 @@ fn change(file: &Path, before: Option<&str>, after: Option<&str>, is_agreed: boo
         }
     }
     let done = match after {
-        // In place: the file may be a link, and has its own mode.
-        Some(text) => file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, text)),
+        Some(text) => replace(file, text),
         None => fs::remove_file(file),
     };
     done.map_err(|error| Stop::io(&name, &error))
+}
+
+/// Replaces a file's text, or leaves the file as it was if the text cannot be written. The file may be a link, and keeps its mode.
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    file.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let temporary = file.with_extension(format!("json.{}", std::process::id()));
+    let written = fs::write(&temporary, text).and_then(|()| {
+        if let Ok(known) = fs::metadata(&file) {
+            fs::set_permissions(&temporary, known.permissions())?;
+        }
+        fs::rename(&temporary, &file)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
 }
 
 /// Returns the lines that differ, after `-` and `+`, with three lines around them.

@@ -85,6 +85,9 @@ const STORE_DAYS: usize = 7;
 /// The longest text that is read as a whole; of a longer one, the hook keeps less.
 const MEMORY: usize = 16 << 20;
 
+/// The longest text that the store keeps whole.
+const LONGEST: usize = 64 << 20;
+
 /// The budget in bytes if there is none.
 const BUDGET: usize = 10 << 10;
 
@@ -165,6 +168,10 @@ impl Keeper<'_> {
         let Some((_, rest)) = short.split_once('\n').filter(|_| has_banner && !self.settings.no_store) else {
             return short;
         };
+        if text.len() > self.settings.store_size.min(LONGEST) {
+            note("the whole text is not kept: it is longer than the store may be");
+            return short;
+        }
         let open = || state::store(self.settings.store_size, self.settings.store_days).map_err(not_kept).ok();
         let store = self.store.get_or_insert_with(open);
         let Some(id) = store.as_ref().and_then(|store| store.put(text.as_bytes()).map_err(not_kept).ok()) else {

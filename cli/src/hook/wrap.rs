@@ -6,6 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use aside::compress::{MIN_BUDGET, MIN_BUDGET_TOKENS};
 use serde_json::{Value, json};
 
 use super::Settings;
@@ -70,14 +71,19 @@ pub fn propose(event: &Value, settings: &Settings) -> Result<Option<Value>, Stop
     if commands.is_empty() || is_ruled(&commands, line, folder) {
         return Ok(None);
     }
-    let budget = match (settings.budget, settings.budget_tokens) {
-        (Some(bytes), _) => format!("--budget {bytes}"),
-        (None, Some(tokens)) => format!("--budget-tokens {tokens}"),
-        (None, None) => "--budget 10k".to_owned(),
+    let mut options = match (settings.budget, settings.budget_tokens) {
+        (None, None) => " --budget 10k".to_owned(),
+        (bytes, _) => bytes.map(|bytes| format!(" --budget {bytes}")).unwrap_or_default(),
     };
-    let store = if settings.no_store { "" } else { " --store" };
+    options += &settings.budget_tokens.map(|tokens| format!(" --budget-tokens {tokens}")).unwrap_or_default();
+    // Within the smallest budgets, there is no room for the line that names the whole text.
+    let has_room = settings.budget.is_none_or(|bytes| bytes >= 2 * MIN_BUDGET)
+        && settings.budget_tokens.is_none_or(|tokens| tokens >= 2 * MIN_BUDGET_TOKENS);
+    if !settings.no_store && has_room {
+        options += " --store";
+    }
     let mut input = input.clone();
-    input["command"] = format!("aside squeeze {budget}{store} -- bash -c {}", quoted(line)).into();
+    input["command"] = format!("aside squeeze{options} -- bash -c {}", quoted(line)).into();
     let reason = format!("aside shortens the output of: {line}");
     Ok(Some(match event["hook_event_name"].as_str() {
         Some("BeforeTool") => json!({

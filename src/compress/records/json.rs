@@ -28,6 +28,8 @@ const DEEPEST: usize = 32;
 const LEAST_STRING: usize = 100;
 const LEAST_INSIDE: usize = 160;
 const MARKER: usize = 56;
+/// The fewest objects in an object that make it a map of records.
+const LEAST_OF_MAP: usize = 8;
 /// The share of the room that an element gets if it differs from the others, and otherwise.
 const RARE_SHARE: usize = 4;
 const SHARE: usize = 16;
@@ -270,10 +272,12 @@ impl<'a> Document<'a> {
     }
 
     /// Returns the children in the order in which they stay, each with its share of the room: those that differ, the first and
-    /// the last, and then the others from the first on. In an object, short values come first.
+    /// the last, and then the others from the first on. In an object that is not a map of records, short values come first.
     fn order(&self, node: &Node) -> Vec<(usize, usize)> {
         let mut order: Vec<usize> = (0..node.children.len()).collect();
-        if node.kind == Kind::Object {
+        let records = node.children.iter().filter(|child| child.kind == Kind::Object).count();
+        let is_map = records >= LEAST_OF_MAP && records * 2 > order.len();
+        if node.kind == Kind::Object && !is_map {
             order.sort_by_key(|&at| node.children[at].least.div_ceil(LEAST_INSIDE));
             return order.into_iter().map(|at| (at, SHARE)).collect();
         }
