@@ -14,7 +14,10 @@ fn aside(user: &Path, arguments: &[&str]) -> Command {
 
 /// Runs the hook with nothing kept, in which the tests of results are not interested.
 fn hook(event: &Value) -> Output {
-    feed(&mut aside(&empty("hook"), &["hook", "--budget", "2k", "--no-store"]), event.to_string().as_bytes())
+    // Tests run at the same time, so each has a folder with its name.
+    let test = std::thread::current();
+    let user = empty(test.name().unwrap_or("hook"));
+    feed(&mut aside(&user, &["hook", "--budget", "2k", "--no-store"]), event.to_string().as_bytes())
 }
 
 /// Returns an event of Claude Code in the form of its manual.
