@@ -146,6 +146,15 @@ fn a_closer_of_the_thinking_inside_a_call_ends_both() {
     assert_eq!(qwen3(&Options::new(), text), (texts("a", "Yes."), vec![call]));
 }
 
+#[test]
+fn the_end_of_a_message_inside_a_call_ends_both() {
+    let call = "<atem:function_calls><atem:invoke name=\"f\">no call";
+    let text = format!("<|start|>to<hm>\n{call}<|eom|>Yes.");
+    let [thinking, content] =
+        whole(&Dialect::find("muse").unwrap(), &Options::new().tools(tools(r#"[{"name": "f"}]"#)), &text).shown();
+    assert_eq!((thinking.trim_end(), content), ("<hm>", format!("{call}<|eom|>Yes.")));
+}
+
 // ---------------------------------------------------------------------------------------------------------------- options
 
 #[test]

@@ -28,7 +28,8 @@ pub static SAMPLES: LazyLock<Samples> = LazyLock::new(|| {
     for file in &files {
         let file: toml::Table = file.parse().unwrap();
         for test in file.get("test").and_then(toml::Value::as_array).into_iter().flatten() {
-            tests.push((test["command"].as_str().unwrap().to_owned(), test["input"].as_str().unwrap().to_owned()));
+            let command = test.get("command").and_then(toml::Value::as_str).unwrap_or_default();
+            tests.push((command.to_owned(), test["input"].as_str().unwrap().to_owned()));
         }
     }
     let commands: BTreeSet<String> = tests.iter().map(|test| test.0.clone()).collect();

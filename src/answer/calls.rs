@@ -201,7 +201,9 @@ impl Calls {
                 }
             }
             Kind::Close(_) if event.channel == Channel::Tool && !event.bytes.is_empty() => {
-                let mut closers = dialect.compiled.calls.iter().flatten().flat_map(|tables| &tables.closes);
+                // The closer of a message is not the closer of a span in it. The first region is that outside all spans.
+                let of_spans = dialect.compiled.calls.iter().take(1 + dialect.compiled.spans.len()).flatten();
+                let mut closers = of_spans.flat_map(|tables| &tables.closes);
                 match closers.any(|close| is_form_of(close, event.bytes)) {
                     true => AroundCalls::Neither,
                     false => AroundCalls::ThoughtEnds,
