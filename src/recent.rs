@@ -33,12 +33,14 @@ impl<T> Recent<T> {
             return;
         }
         let (Ok(text), Some(value), Ok(mut known)) = (copy_text(text), value(), self.known.try_write()) else { return };
-        if known.iter().any(|(kept, _)| *kept == text) || known.try_reserve(1).is_err() {
+        if known.iter().any(|(kept, _)| *kept == text) {
             return;
         }
-        // It is freed after the lock is.
+        // It is freed after the lock is. Its place is enough for the new text.
         let _oldest = (known.len() == self.most).then(|| known.remove(0));
-        known.push((text, value));
+        if known.try_reserve(1).is_ok() {
+            known.push((text, value));
+        }
         drop(known);
     }
 }
