@@ -16,8 +16,8 @@ const FIELDS: [&str; 5] = ["stdout", "stderr", "result", "content", "text"];
 const PERSISTED: [&str; 2] = ["persistedOutputPath", "persistedOutputSize"];
 /// Commands whose results are this program's own.
 const OWN: [&str; 2] = ["aside recall ", "aside squeeze "];
-/// The most bytes of such a file that are read.
-const LONGEST: u64 = 64 << 20;
+/// The most bytes of such a file that are read, and of a text that the store keeps whole.
+pub const LONGEST: usize = 64 << 20;
 
 pub enum Event {
     /// A tool has run.
@@ -125,7 +125,9 @@ fn read_persisted(response: &mut Value) {
     let path = response[PERSISTED[0]].as_str().filter(|_| response["stdout"].is_string());
     let path = path.filter(|path| fs::metadata(path).is_ok_and(|data| data.is_file()));
     let mut bytes = Vec::new();
-    if path.is_some_and(|path| File::open(path).is_ok_and(|file| file.take(LONGEST).read_to_end(&mut bytes).is_ok())) {
+    if path.is_some_and(|path| {
+        File::open(path).is_ok_and(|file| file.take(LONGEST as u64).read_to_end(&mut bytes).is_ok())
+    }) {
         response["stdout"] = String::from_utf8_lossy(&bytes).into();
     }
 }

@@ -19,7 +19,7 @@ use crate::output::{note, write_raw};
 use crate::size;
 use crate::state::{self, Count};
 use crate::stop::{Stop, reason};
-use event::{Event, Results};
+use event::{Event, LONGEST, Results};
 
 /// Makes the result of an agent's tool shorter, as a hook that the agent runs
 ///
@@ -84,9 +84,6 @@ const STORE_DAYS: usize = 7;
 
 /// The longest text that is read as a whole; of a longer one, the hook keeps less.
 const MEMORY: usize = 16 << 20;
-
-/// The longest text that the store keeps whole.
-const LONGEST: usize = 64 << 20;
 
 /// The budget in bytes if there is none.
 const BUDGET: usize = 10 << 10;

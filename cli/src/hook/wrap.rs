@@ -71,11 +71,12 @@ pub fn propose(event: &Value, settings: &Settings) -> Result<Option<Value>, Stop
     if commands.is_empty() || is_ruled(&commands, line, folder) {
         return Ok(None);
     }
-    let mut options = match (settings.budget, settings.budget_tokens) {
-        (None, None) => " --budget 10k".to_owned(),
-        (bytes, _) => bytes.map(|bytes| format!(" --budget {bytes}")).unwrap_or_default(),
-    };
-    options += &settings.budget_tokens.map(|tokens| format!(" --budget-tokens {tokens}")).unwrap_or_default();
+    let bytes = settings.budget.map(|bytes| format!(" --budget {bytes}"));
+    let tokens = settings.budget_tokens.map(|tokens| format!(" --budget-tokens {tokens}"));
+    let mut options: String = bytes.into_iter().chain(tokens).collect();
+    if options.is_empty() {
+        options += " --budget 10k";
+    }
     // Within the smallest budgets, there is no room for the line that names the whole text.
     let has_room = settings.budget.is_none_or(|bytes| bytes >= 2 * MIN_BUDGET)
         && settings.budget_tokens.is_none_or(|tokens| tokens >= 2 * MIN_BUDGET_TOKENS);
