@@ -277,6 +277,12 @@ fn is_fixed(description: &Description, what: &Type) -> bool {
     }
 }
 
+/// Returns the structs, callbacks and functions that a header declares, without blanks.
+pub fn declared(header: &str) -> BTreeSet<String> {
+    let blocks = blocks(header).into_iter().map(|block| block.split_whitespace().collect::<String>());
+    blocks.filter(|block| !block.starts_with("enum") && (block.contains('{') || block.contains('('))).collect()
+}
+
 /// Returns the names of the functions that a header declares.
 pub fn functions(header: &str) -> BTreeSet<String> {
     blocks(header)

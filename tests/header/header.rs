@@ -216,6 +216,22 @@ fn every_declaration_has_one_place_in_the_templates() {
     assert_eq!(places, names);
 }
 
+/// Compares the headers with what cbindgen reads in `src/ffi`: structs, callbacks and functions must be the same. cbindgen cannot
+/// write the headers: it does not expand `enumeration!`, and the templates decide the order of the declarations and the text between
+/// them.
+#[test]
+fn cbindgen_declares_the_same() {
+    let files = description::sources().into_iter();
+    let mut builder = files.fold(cbindgen::Builder::new(), cbindgen::Builder::with_src);
+    builder = builder.with_language(cbindgen::Language::C).with_style(cbindgen::Style::Both);
+    let mut written = Vec::new();
+    builder.generate().expect("cbindgen reads src/ffi").write(&mut written);
+    let read = c::declared(&String::from_utf8(written).unwrap());
+    let declared = c::declared(&HEADER);
+    assert!(declared.len() > 100, "this test reads nothing");
+    assert_eq!(declared.difference(&read).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
 #[test]
 fn cffi_reads_the_plain_headers() {
     let program = "\
