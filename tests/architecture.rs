@@ -1,4 +1,4 @@
-//! Checks the imports of the library, the program, the proxy and the bindings in Rust, so that a part can be read without the parts
+//! Checks the imports of the library, the program, the proxy and the bindings, so that a part can be read without the parts
 //! above it. No two folders may import each other, and the imports between the files of a folder must not form a circle. This test
 //! reads the text of the sources: it does not see the code that macros generate, and it ignores test code.
 
@@ -316,6 +316,36 @@ fn no_files_or_folders_import_each_other_in_a_circle() {
         shown.extend(circles.into_iter().map(|((folder, _), circle)| format!("{package}/{folder}: {circle}")));
     }
     assert!(shown.is_empty(), "imports in a circle:\n{}", shown.join("\n"));
+}
+
+/// Returns the modules of a package in JavaScript or Python that a file imports: `./NAME.js`, `.NAME`, or the package itself.
+fn imported(text: &str, is_python: bool) -> BTreeSet<String> {
+    let of_line = |line: &str| {
+        if is_python {
+            let (from, names) = line.trim_start().strip_prefix("from .")?.split_once(" import ")?;
+            let is_module = |name: &&str| name.starts_with('_') && from.is_empty();
+            let name = names.split(',').map(str::trim).find(is_module).unwrap_or("__init__");
+            return Some(if from.is_empty() { name.to_owned() } else { from.to_owned() });
+        }
+        let (_, path) = line.split_once("from \"./").or_else(|| line.split_once("import(\"./"))?;
+        Some(path.split_once(".js\"")?.0.to_owned())
+    };
+    text.lines().filter_map(of_line).collect()
+}
+
+#[test]
+fn no_files_of_the_packages_in_javascript_and_python_import_each_other_in_a_circle() {
+    for (folder, extension) in [("bindings/js/src", ".js"), ("bindings/python/python/libaside", ".py")] {
+        let mut imports = BTreeMap::new();
+        for path in support::files(&Path::new(ROOT).join(folder)) {
+            if let Some(name) = path.file_name().unwrap().to_str().unwrap().strip_suffix(extension) {
+                imports.insert(name.to_owned(), imported(&fs::read_to_string(&path).unwrap(), extension == ".py"));
+            }
+        }
+        assert!(imports.values().map(BTreeSet::len).sum::<usize>() > 10, "{folder}: {imports:?}");
+        let found: Vec<_> = imports.keys().filter_map(|from| circle(&imports, from)).collect();
+        assert!(found.is_empty(), "{folder}: {found:?}");
+    }
 }
 
 /// Returns the circles of a made-up crate.
