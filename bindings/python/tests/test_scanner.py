@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import itertools
-import json
 import pickle
 import threading
 import time
@@ -317,44 +315,6 @@ def test_many_scanners_leave_nothing() -> None:
 
     first = make(10_000)
     assert make(100_000) - first < 4096, "kilobytes"
-
-
-def cases() -> list[dict[str, Any]]:
-    files = [*sorted((ROOT / "tests/vectors").glob("*.jsonl")), ROOT / "tests/field/cases.jsonl"]
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
-
-
-def told(case: dict[str, Any], chunks: list[bytes]) -> dict[str, bytes]:
-    """Return the text of each channel of a case."""
-    scanner: Scanner[bytes] = Scanner(case["dialect"], start=case.get("start"))
-    texts: dict[str, bytes] = dict.fromkeys(("content", "thinking", "narration", "tool"), b"")
-    for event in [event for chunk in chunks for event in scanner.feed(chunk)] + scanner.finish():
-        if event.kind == "reclassify":
-            texts["thinking"], texts["content"] = texts["thinking"] + texts["content"], b""
-        elif event.kind == "text":
-            texts[event.channel] += event.text
-    return texts
-
-
-def test_the_cases_of_the_library() -> None:
-    """Run every case of `tests/vectors` and `tests/field` in its own chunks, whole, and byte by byte."""
-    judged = 0
-    for case in cases():
-        if "chunks_b64" in case:
-            chunks = [base64.b64decode(chunk) for chunk in case["chunks_b64"]]
-        else:
-            chunks = [chunk.encode() for chunk in case["chunks"]]
-        whole = b"".join(chunks)
-        ways = [told(case, way) for way in (chunks, [whole], [whole[at : at + 1] for at in range(len(whole))])]
-        assert ways[0] == ways[1] == ways[2], case
-        for channel, text in ways[0].items():
-            wanted = base64.b64decode(case[f"{channel}_b64"]) if f"{channel}_b64" in case else None
-            if channel in case:
-                wanted = case[channel].encode()
-            if wanted is not None:
-                assert text == wanted, (channel, case)
-                judged += 1
-    assert judged > 1000
 
 
 def test_the_other_way() -> None:
