@@ -9,7 +9,7 @@ use crate::{
     matcher::grammar::{Action, Pattern, PatternSet, flag},
 };
 
-/// The maximum number of patterns of a region: each is a bit of one number.
+/// The maximum number of patterns of a region: one integer has a bit for each.
 const MOST_PATTERNS: usize = PatternSet::BITS as usize;
 
 /// A pattern that is not in a trie yet.
@@ -25,8 +25,8 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Returns the index of the first of these markers with the same pattern. Only closing tags share patterns: their effect
-    /// does not depend on their name.
+    /// Returns the index of the first marker in a list that has the same pattern as this marker. Only closing tags share
+    /// patterns: their effect does not depend on their name.
     pub fn twin(&self, list: &[Candidate]) -> Option<usize> {
         let is_tag = |it: &Candidate| matches!(it.shape, Shape::CloseName(..));
         is_tag(self).then(|| list.iter().position(|it| is_tag(it) && it.pattern == self.pattern)).flatten()
@@ -43,9 +43,10 @@ pub enum Shape {
     HeaderName,
 }
 
-/// Lists each marker once. The list stops at one more than the most, which is refused anyway.
+/// Lists each marker once, and at most one marker more than the maximum: the caller refuses that many.
 pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
-    // Closers after a forced close, or that only an option removes, are optional: other markers have precedence.
+    // Closers that count only after a forced close, or that only an option removes, are left out if they could be mistaken for
+    // another marker.
     let (courtesies, candidates): (Vec<_>, Vec<_>) = candidates
         .into_iter()
         .partition(|candidate| candidate.is_optional || candidate.pattern.needs & (flag::FORCED | flag::DROPPED) != 0);
@@ -54,8 +55,8 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     let mut patterns = 0;
     for candidate in candidates.into_iter().chain(yielding) {
         let is_twin = |other: &Candidate| {
-            // A closer that counts only as a special token does not have precedence over it, because plain text with its bytes
-            // would then stay.
+            // A closer that counts only as a special token does not replace a marker that also counts as plain text: otherwise,
+            // plain text with the same bytes would not be removed.
             let counts_too = candidate.pattern.special || !other.pattern.special;
             let gives_way = candidate.yields && counts_too && matches!(other.pattern.action, Action::Close { .. });
             other.shape == candidate.shape && (gives_way || does_same(&other.pattern, &candidate.pattern))
@@ -172,8 +173,8 @@ fn may_meet(a: &Pattern, b: &Pattern) -> bool {
     same && a.needs & b.avoids == 0 && b.needs & a.avoids == 0
 }
 
-/// Returns whether the literal is the beginning of a tag of this name, or such a tag the beginning of the literal. `lines` is
-/// the number of line breaks before the tag.
+/// Returns whether the literal begins with a tag of this name, or could be the beginning of such a tag. `lines` is the number of
+/// line breaks before the tag.
 fn overlap(literal: &[u8], lines: usize, slash: &[u8], name: &[u8]) -> bool {
     let breaks = literal.iter().take(lines).take_while(|&&byte| byte == b'\n').count();
     let literal = &literal[breaks..];

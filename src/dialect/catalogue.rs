@@ -134,7 +134,7 @@ fn choose(entries: &[Entry], models: &Table<'_>, name: &[u8]) -> Result<(usize, 
     Err(error)
 }
 
-/// A dialect of models.
+/// A built-in dialect that some models write.
 pub struct Family {
     pub name: &'static str,
     /// The dialect's file up to the first example.
@@ -145,7 +145,7 @@ pub struct Family {
     pub calls_alone: bool,
 }
 
-/// Returns the dialects of models.
+/// Returns the built-in dialects that some models write.
 pub fn families() -> impl Iterator<Item = Family> {
     let families = ENTRIES.iter().enumerate().map(|(place, entry)| Family {
         name: entry.name,

@@ -11,10 +11,11 @@ use super::{
 };
 use crate::file_error::quoted;
 
-/// A single word has a bit for each span that was closed, including header bodies.
+/// The maximum number of spans: a 64-bit word has a bit for each span that was closed, and one for the bodies of messages.
 const MOST_SPANS: usize = 63;
 
-/// Shorter ids could be equal by chance, and longer ids would have more digits than a hash.
+/// The allowed lengths of made ids: shorter ids could be equal by chance, and longer ids would have more digits than the hash
+/// that they are made from.
 const CALL_IDS: RangeInclusive<u8> = 6..=10;
 
 pub fn check(model: &Model) -> Result<(), Fault> {

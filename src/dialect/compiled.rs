@@ -21,7 +21,7 @@ pub struct Compiled {
     pub automaton: Automaton,
     /// The form of calls in each region; `None` if calls are not parsed in it. Empty if no region parses calls.
     pub calls: Vec<Option<CallTables>>,
-    /// For each of these regions and each of its tables, the loop masks of the contexts in which most bytes change nothing.
+    /// For each region and each of its tables of calls, the loop masks of the contexts in which most bytes change nothing.
     pub call_loops: Vec<Vec<[u32; Context::ALL.len()]>>,
     /// For each region, the loop masks of an answer in JSON, outside and inside strings.
     pub json_loops: Vec<[u32; 2]>,
@@ -64,8 +64,8 @@ impl Compiled {
         self.spans.get(usize::from(rule)).is_some_and(|span| span.is_label)
     }
 
-    /// Returns whether an opener may lead to thinking that turns out to be the answer: a word with which an answer may begin, or the
-    /// opener of a region in which a marker can show that.
+    /// Returns whether an opener may lead to thinking that turns out to be the answer: a word with which an answer may begin, or
+    /// the opener of a region in which the closer of an answer's wrapper counts.
     pub fn may_open_answer(&self) -> bool {
         self.spans.iter().any(|span| span.is_label) || self.grammar.regions.iter().any(|region| region.is_answered)
     }
@@ -121,14 +121,14 @@ pub struct Templates {
     pub thinking: Option<Block>,
     /// Set only for messages with headers; other content has no markers.
     pub content: Option<Block>,
-    /// The blocks of the regions that have tables of calls. The first one with an opener is written.
+    /// The blocks of the regions that have tables of calls. Joining uses the first block with an opener.
     pub calls: Vec<CallBlock>,
 }
 
 pub struct Block {
     pub open: Box<[u8]>,
     pub close: Box<[u8]>,
-    /// Whether the closer is a fence line, so that fence lines inside matter.
+    /// Whether the closer is a fence line, so that fence lines in the text would close the block.
     pub is_fence: bool,
 }
 
@@ -143,7 +143,7 @@ pub struct CallBlock {
     pub closes: Vec<Box<[u8]>>,
     /// For each table that has a `begin` but no `end`: the text that models write after a call.
     pub after_call: Vec<Box<[u8]>>,
-    /// The index in the opener at which a header has the name of the call.
+    /// The index in `open` at which the name of the call is inserted, if a header names the call.
     pub name: Option<usize>,
 }
 

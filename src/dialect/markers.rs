@@ -61,7 +61,8 @@ fn call_messages(rule: u8, header: &Header) -> Vec<CallBlock> {
     let closes: Vec<Box<[u8]>> = closes.iter().map(|close| bytes(close.get_ref())).collect();
     let block = |open: &Literal| {
         let mut open = open.get_ref().clone();
-        // The name is written after the key of its field, which is before the header's end if the header does not have it.
+        // The name is written after the key of its field. If the header lacks the key, the key is inserted before the header's
+        // end.
         let name = key.map(|key| match open.find(key) {
             Some(at) => at + key.len(),
             None => {
@@ -106,7 +107,7 @@ fn span_block(span: &Span) -> Option<Block> {
             }
             None => (span.open.as_ref()?.first()?.get_ref().clone(), span.close.first()?.get_ref().clone()),
         };
-        // A label at this place is one that the model repeats: it is read, but not written.
+        // Framing here that is not blank is a label that some models repeat: it is read, but not written.
         let after_close = text(&framing.after_close);
         let after_close = if after_close.trim_ascii().is_empty() { after_close } else { "" };
         let close = format!("{}{close}{after_close}", text(&framing.before_close));
@@ -142,7 +143,8 @@ pub fn markers(model: &Model, leading: &[Literal]) -> Markers {
         names.extend(span.tag.iter().flat_map(|tag| &tag.names).map(|name| name.get_ref().clone()));
     }
     if let Some(header) = model.header.as_ref().map(|header| header.get_ref()) {
-        // A key counts inside a header, or at the first byte of a stream that starts in a header. `whole` keys need an end.
+        // A key counts inside a header, or at the first byte of a stream that starts in a header. The keys in `whole` are not
+        // markers by themselves: they count only with an end after them.
         for key in header.keys.values().map(|key| key.get_ref()) {
             match key.starts_with('<') {
                 true => literals.push(key.clone()),

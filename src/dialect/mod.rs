@@ -70,9 +70,9 @@ impl Dialect {
     /// uses, or a file's path, in upper or lower case. Owner, size, format and quantisation do not matter, but a point release that
     /// no dialect lists is unknown: the error has the nearest known models.
     ///
-    /// The start is that of this model, if the dialect's file has one for it: see `start`. It is the content if the name shows
-    /// that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool calls and no thinking, the
-    /// dialect of the calls is found. Memory is allocated as in `find`.
+    /// The start is that of this model, if the dialect's file has a start for this model: see `start`. It is the content if the
+    /// name shows that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool calls and no thinking,
+    /// the dialect of the calls is found. Memory is allocated as in `find`.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};

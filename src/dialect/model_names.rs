@@ -146,7 +146,7 @@ pub fn fit(pattern: &str, model: &Model) -> PatternMatch {
     later.map_or(PatternMatch::Nothing, PatternMatch::Later)
 }
 
-/// Returns the number of bytes that a pattern fixes.
+/// Returns the number of bytes of a pattern without its `*`.
 pub fn said(pattern: &[u8]) -> usize {
     pattern.iter().filter(|byte| **byte != b'*').count()
 }
@@ -230,7 +230,7 @@ impl Cursor {
     }
 }
 
-/// Finds the literals after the first, each at the first place where it fits.
+/// Finds the second and all further literals of a pattern, each at the first place where it fits.
 #[inline(never)]
 pub fn has_rest(pattern: &[u8], part: Part<'_>, mut read: Cursor) -> bool {
     while read.pattern < pattern.len() {

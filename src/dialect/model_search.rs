@@ -1,4 +1,4 @@
-//! Finds the dialects whose patterns fit a model's name best. The name is read by the table of all patterns. For single
+//! Finds the dialects whose patterns fit a model's name best. The name is read once, by the table of all patterns. For single
 //! patterns, `model_names` compares the text after a `*`, and whether a pattern of an earlier release fits at another place.
 
 use std::cmp::Reverse;
@@ -82,7 +82,7 @@ struct Search<'a, const WORDS: usize> {
     later: usize,
     /// The treatment of patterns whose number continues in the name as a point release, which may be a later release.
     point_releases: PointReleases,
-    /// The patterns that need not be compared again. Without this, the time could grow with the square of the name's length.
+    /// The patterns that need not be compared again. Without this list, the time could grow with the square of the name's length.
     settled: [u64; WORDS],
 }
 
@@ -90,7 +90,7 @@ struct Search<'a, const WORDS: usize> {
 enum PointReleases {
     NoneSeen,
     Seen,
-    /// These patterns are compared with the whole name.
+    /// The whole name was compared with these patterns.
     Settled,
 }
 

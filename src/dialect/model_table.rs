@@ -18,7 +18,7 @@ pub struct Known<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
     pub pattern: u16,
-    /// The number of bytes that the pattern fixes.
+    /// The number of bytes of the pattern without its `*`.
     pub said: u8,
     /// The index of the first `*`; 0 without one.
     pub star: u8,

@@ -46,7 +46,7 @@ pub struct Model {
     /// The texts in a prompt where a turn begins.
     #[serde(default)]
     pub turns: Vec<Literal>,
-    /// Texts that only chat templates of this family have, for families that share their markers with another.
+    /// Texts that only chat templates of this family have, for a family that shares its markers with another family.
     #[serde(default)]
     pub templates: Vec<Literal>,
     pub start: Option<Spanned<Start>>,

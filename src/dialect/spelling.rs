@@ -46,7 +46,7 @@ pub struct NumberEnd {
 /// The effect of a byte of a name on a symbol.
 pub enum Taken {
     Read,
-    /// The name leaves the symbol out.
+    /// The name does not have the symbol.
     LeftOut,
     /// The byte is a dash that only the name has. The symbol's own byte must follow.
     Dash,

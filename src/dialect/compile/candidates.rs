@@ -55,7 +55,7 @@ impl Compiler<'_> {
             let needs = needs | where_flag(span.place);
             let again = Pattern { needs, special: span.special, ..unguarded(Action::Absorb) };
             let after = self.after_open(span);
-            // If texts start inside the thinking, a line break may precede the marker.
+            // If the dialect's texts start inside the thinking, a line break may precede the repeated opener.
             let thinks = self.model.start() == Start::Channel(Channel::Thinking) && span.channel == Channel::Thinking;
             let starts = is_started && thinks && span.place == Place::Anywhere && needs & flag::BLANK != 0;
             let line = Spanned::new(self.model.name.span(), "\n".to_owned());
@@ -134,7 +134,7 @@ impl Compiler<'_> {
         for dropped in [&model.drop, &model.drop_ends] {
             self.dropped(list, dropped, Pattern::of(Action::Drop));
         }
-        // After a forced close, late closers have the same bytes.
+        // After a forced close, the same bytes are the late closer of the span that was closed.
         let last = Pattern { avoids: flag::FORCED, ..Pattern::of(Action::DropLast) };
         self.dropped(list, &model.drop_last, last);
     }
@@ -158,7 +158,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the openers. If `of_thinking` is set, they count inside the thinking; its value says whether they end the thinking.
+    /// Adds the openers of a span. If `of_thinking` is set, they count inside the thinking, and the value says whether they end
+    /// it.
     pub(super) fn openers(&mut self, list: &mut Vec<Candidate>, rule: usize, span: &Span, of_thinking: Option<bool>) {
         let rule = rule as u8;
         let ends = of_thinking == Some(true);
@@ -172,7 +173,7 @@ impl Compiler<'_> {
             ..Pattern::of(Action::Open { rule, tag: tag as u8, ends })
         };
         if let Some(open) = &span.open {
-            // If an opener ends the thinking, framing before it belongs to it only for an opener of the answer.
+            // If an opener ends the thinking, the framing before it is part of the marker only if the span is part of the answer.
             let before = span.framing.before_open.as_ref().filter(|_| !ends || span.channel == Channel::Content);
             let after = self.after_open(span);
             self.literals(list, open, before, after, pattern);
@@ -231,8 +232,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the closers of the answer's wrappers that end the thinking: without the wrapper's opener, the thinking was the
-    /// answer.
+    /// Adds the closers of the answer's wrappers, for a region of thinking: if the opener of a wrapper is missing, its closer
+    /// shows that the thinking was the answer.
     pub(super) fn answer_closers(&mut self, list: &mut Vec<Candidate>, pattern: Pattern) {
         let model = self.model;
         let spans = model.spans.iter().map(Spanned::get_ref);
@@ -276,7 +277,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds each literal twice: alone, and after its framing.
+    /// Adds each literal alone and, if it has framing, also with the framing before it.
     pub(super) fn literals<'l>(
         &mut self,
         list: &mut Vec<Candidate>,

@@ -56,7 +56,7 @@ impl Compiler<'_> {
         index as u16 + 1
     }
 
-    /// Returns the bytes of a literal in the case of the tries.
+    /// Returns the bytes of a literal as the tries have them: in lower case, if the dialect ignores case.
     pub(super) fn folded(&self, literal: &Literal) -> Box<[u8]> {
         self.model.case.bytes(literal).into()
     }

@@ -16,7 +16,8 @@ impl Compiler<'_> {
     /// Adds the beginnings and ends of a header, and the closers of the body after it.
     pub(super) fn headers(&mut self, list: &mut Vec<Candidate>, scope: Scope) {
         let Some(header) = self.model.header.as_ref().map(|header| header.get_ref()) else { return };
-        // A header ends the body before it. It does not end a wrapper of the content, so there must be room for one more span.
+        // A header ends the body before it, but not a wrapper of the content: inside a wrapper, there must be room for one more
+        // span.
         let avoids = if matches!(scope, Scope::Inside(_)) { flag::FULL } else { 0 };
         let guarded = if scope.is_content(self.model) { Guarded::InCode } else { Guarded::Nowhere };
         let pattern = |action| Pattern { avoids, guarded, special: header.special, ..Pattern::of(action) };

@@ -11,11 +11,11 @@ use crate::{
     matcher::grammar::{Action, Guarded, Pattern, flag},
 };
 
-/// The tags for the thinking of all families, and of hosts' prompts.
+/// The tags with which models of any family mark their thinking, or that hosts' prompts ask for.
 const LEADING_TAGS: &str = include_str!("../leading_tags.txt");
 
-/// Returns the names of the tags that may replace the dialect's opener at the beginning of a stream: none if it is not a dialect of
-/// models; names that could be mistaken for one of its markers are left out.
+/// Returns the names of the tags that may replace the dialect's opener at the beginning of a stream. Names that could be mistaken
+/// for one of its markers are left out. A dialect that lists no models has no such tags.
 pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     let spans = || model.spans.iter().map(Spanned::get_ref);
     let of_spans = spans().flat_map(|span| span.open.iter().flatten().chain(&span.close).chain(&span.quote));
@@ -43,7 +43,7 @@ pub(super) fn leading_rule(model: &Model) -> u8 {
     thinking_spans(model).next().map_or(model.spans.len(), |(rule, _)| rule) as u8
 }
 
-/// Returns the number of the first leading tag among the openers of its rule.
+/// Returns the number of the first leading tag. The numbers before it are those of the rule's own openers.
 pub(super) fn leading_tag(model: &Model) -> u8 {
     let count = match (model.spans.get(usize::from(leading_rule(model))), &model.header) {
         (Some(span), _) => {
@@ -72,8 +72,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the markers that count inside thinking that a leading tag has opened: its own closer, and the other closers of
-    /// the thinking.
+    /// Adds the markers that count inside thinking that a leading tag has opened: the closer of that tag, and the closers of the
+    /// dialect's own thinking.
     pub(super) fn inside_leading(&mut self, list: &mut Vec<Candidate>) {
         let model = self.model;
         let (rule, first) = (leading_rule(model), leading_tag(model));

@@ -91,8 +91,8 @@ fn compile(model: &Model) -> Result<Compiled, Fault> {
     let bare = spans.iter().fold(0, |bare, span| bare | span.bare);
     let guards_prose = model.guard.contains(&Guard::Inline);
     let guards_json = guards_prose || !calls.is_empty();
-    // Rules depend on whether there was content: a mentioned tag follows other content, and an indented one other content since
-    // the last close; an answer in JSON is the first content.
+    // The guards need to know whether there was content: a tag is a mere mention only after other content, an indented tag only
+    // after content since the last close, and an answer in JSON is the first content.
     let used = used | bare | if guards_json { flag::LEAD } else { 0 } | if guards_prose { flag::FRESH } else { 0 };
     let grammar = Grammar {
         fold: compiler.fold,
@@ -173,7 +173,7 @@ fn calls_of(model: &Model, number: usize, region: &Region) -> Result<Option<Call
         Action::HeaderEnd => !has_keys,
         _ => false,
     };
-    // The fence closes a different span, and lines do not matter inside a body.
+    // A fence line does not end a body of calls: it closes a different span, and lines do not matter inside a body.
     let is_fence = |index: usize| region.fence_close.is_some_and(|fence| usize::from(fence) == index);
     let set = |counts: &dyn Fn(&Pattern) -> bool| {
         let patterns =
@@ -259,7 +259,7 @@ fn span_rule(span: &Span) -> SpanRule {
     }
 }
 
-/// Returns the grammar of all tags, for the one matcher of tags.
+/// Returns the rule for the spelling of tags. All tags of a dialect share it, because they have one matcher.
 fn shared_tag_rule(model: &Model) -> Result<TagRule, Fault> {
     let rule = |tag: &Tag| TagRule {
         space: tag.space,

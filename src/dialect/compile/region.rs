@@ -104,7 +104,7 @@ impl Compiler<'_> {
             self.leading_openers(&mut list);
         }
         if channel == Channel::Thinking {
-            // The rule of the open span. A marker that ends it does not close another span.
+            // The rule of the open span: a marker that ends the thinking closes this span.
             let rule = match scope {
                 Scope::Inside(rule) => rule,
                 Scope::Started(_) | Scope::Leading => usize::from(leading_rule(model)),
@@ -136,7 +136,7 @@ impl Compiler<'_> {
         mut candidates: Vec<Candidate>,
         mut lines: LineRule,
     ) -> Result<Region, Fault> {
-        // Between two quotes no other marker counts.
+        // Between two quotes of a span, no other marker counts.
         if candidates.iter().any(|candidate| candidate.pattern.action == Action::Quote) {
             for candidate in candidates.iter_mut().filter(|candidate| candidate.pattern.action != Action::Quote) {
                 candidate.pattern.avoids |= flag::QUOTED;
@@ -193,7 +193,7 @@ impl Compiler<'_> {
             region.special |= if pattern.special { bit } else { 0 };
             region.in_fences |= if pattern.guarded == Guarded::InCode { 0 } else { bit };
             region.in_code_spans |= if pattern.guarded == Guarded::Nowhere { bit } else { 0 };
-            // Markers that neither open nor close a span also count in strings, and so do markers that are never text in code.
+            // Dropped markers also count in strings of an answer in JSON, and so do markers that are never text in code.
             region.in_strings |= if *yields || pattern.guarded == Guarded::Nowhere { bit } else { 0 };
             let (root, bytes) = match shape {
                 Shape::Literal(bytes) => (&mut region.literals, bytes),
@@ -230,7 +230,7 @@ impl Compiler<'_> {
         Ok(region)
     }
 
-    /// Raises `max_hold` to the bytes that this pattern may hold back.
+    /// Raises `max_hold` to the number of bytes that this pattern may hold back, if that is more.
     pub(super) fn measure(&mut self, shape: &Shape, pattern: &Pattern) {
         let (space, suffix) = (self.tag.space as usize, self.tag.suffix as usize);
         let hold = match shape {
@@ -254,8 +254,8 @@ impl Compiler<'_> {
             }
             Shape::FenceClose => (FENCE_INDENT + FENCE_TICKS + FENCE_INFO + 1) as usize,
         };
-        // The bytes that decide whether an opener counts include the closer after it, or its label; for other markers, up to
-        // two bytes.
+        // Bytes after a marker may decide whether it counts: for an opener, its label or the closer that follows; for other
+        // markers, up to two bytes.
         let after = match (shape, pattern.action) {
             (Shape::Literal(bytes), Action::Open { rule, .. }) => {
                 let span = self.model.spans[usize::from(rule)].get_ref();
@@ -268,7 +268,7 @@ impl Compiler<'_> {
         self.hold(hold + if self.model.guard.contains(&Guard::Inline) { after } else { 0 });
     }
 
-    /// Raises `max_hold` to this many bytes.
+    /// Raises `max_hold` to this number of bytes, if that is more.
     pub(super) fn hold(&mut self, bytes: usize) {
         self.max_hold = self.max_hold.max(bytes);
         self.room = self.room.max(bytes);
