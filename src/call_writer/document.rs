@@ -20,11 +20,11 @@ pub enum Value {
     Number,
     String(Box<str>),
     Array(Vec<ValueId>),
-    /// The members in the order of their names; of two of a name, in the order of the text.
+    /// The members, sorted by name. Members of the same name are in the order of the text.
     Object(Box<[(Box<str>, ValueId)]>),
 }
 
-/// A JSON text, read.
+/// The values of a JSON text.
 #[derive(Debug, Default)]
 pub struct Document {
     values: Vec<Value>,

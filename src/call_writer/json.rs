@@ -1,5 +1,5 @@
-//! Arguments that the model writes as JSON. They are sent unchanged, or decoded if they are in a string. On the way they are
-//! checked: only an object is complete. A control character in a string, which JSON does not allow, is written as an escape.
+//! Arguments that the model writes as JSON. They are sent unchanged, or decoded if they are in a string. They are also checked,
+//! because only an object is complete. A control character in a string, which JSON does not allow, is written as an escape.
 
 use super::{keys::Keys, mend::DoublyEncoded, output::Put, schema::Schema, string};
 use crate::{
@@ -139,7 +139,7 @@ impl<P: Put> Put for NullFilter<'_, P> {
     }
 }
 
-/// Mends the arguments, if requested, on the way to another `Put`.
+/// A destination that mends the arguments, if that is requested, and then passes them to another destination.
 struct Mending<'a, P: Put> {
     doubly: Option<&'a mut DoublyEncoded>,
     schema: Option<Schema<'a>>,
@@ -273,7 +273,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Checks the arguments on the way to another `Put`.
+/// A destination that checks the arguments, and then passes them to another destination.
 struct Checked<'a, P: Put> {
     check: &'a mut ObjectCheck,
     out: &'a mut P,

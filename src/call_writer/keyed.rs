@@ -38,9 +38,9 @@ enum ValueState {
     Nothing,
     /// Nothing: its bytes so far are held.
     Held,
-    /// All bytes that have arrived, as a string without its end.
+    /// All bytes that have arrived, as a string without its closing quote.
     Open,
-    /// As much as possible: the value cannot be read, and nothing may follow.
+    /// The part that can be written of a value that is not valid. No more of the arguments may be written.
     Unreadable,
 }
 
@@ -216,7 +216,7 @@ impl KeyedArguments {
             }
         }
         if self.is_broken {
-            // If no key was sent yet, nothing is sent: the call becomes text.
+            // If no key was sent yet, the value is not sent, and the call becomes text.
             if self.has_keys {
                 self.overflow("", held, out)?;
             }
@@ -266,7 +266,7 @@ impl KeyedArguments {
         self.is_whole() && self.has_keys && !matches!(self.form, Form::Literal(_))
     }
 
-    /// Returns whether bytes are held that will be sent even if the call breaks off.
+    /// Returns whether there are held bytes that will be sent even if the call breaks off.
     pub fn has_held(&self) -> bool {
         self.state == ValueState::Held && !self.is_broken
     }

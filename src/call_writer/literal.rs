@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Escapes the text that is written to it for a JSON string.
+/// A destination that escapes the text for a JSON string.
 struct JsonEscaper<'a, P: Put>(&'a mut P);
 
 impl<P: Put> Put for JsonEscaper<'_, P> {

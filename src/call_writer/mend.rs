@@ -69,8 +69,8 @@ fn is_wanted(value: &str, types: Types) -> bool {
     }
 }
 
-/// Decodes strings in JSON arguments that come in pieces, where the schema asks for an array or an object. It reads the members of
-/// the arguments, not values inside them. Text that is not JSON stays unchanged.
+/// Decodes strings in JSON arguments that arrive in pieces, where the schema asks for an array or an object. It reads the members
+/// of the arguments, not values inside them. Text that is not JSON stays unchanged.
 #[derive(Debug)]
 pub struct DoublyEncoded {
     syntax: Syntax,

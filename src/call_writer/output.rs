@@ -52,7 +52,7 @@ pub struct CallHeader {
 pub struct Holding {
     /// The most bytes of arguments that are held.
     pub most: usize,
-    /// Whether a longer call is not emitted. If false, a longer call is sent as it arrives from there on.
+    /// Whether a longer call is not emitted. If false, a call that exceeds the limit is sent, from then on as it arrives.
     pub is_strict: bool,
     /// Whether a repaired call is emitted too.
     pub takes_repaired: bool,
@@ -95,7 +95,7 @@ impl Output<'_, '_> {
         if self.header.buffer.is_empty() || self.header.holding.is_some() { Ok(()) } else { self.hand_over("", None) }
     }
 
-    /// Sends the held bytes although the call is not whole, and from now on all bytes at once.
+    /// Sends the held bytes although the call is not whole, and from then on all bytes as they arrive.
     pub fn stop_holding(&mut self) -> Result<(), Error> {
         self.header.holding = None;
         self.flush()

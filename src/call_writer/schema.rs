@@ -286,7 +286,7 @@ mod tests {
             (r#"{"const": "a"}"#, &["string"]),
             (r##"{"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"type": "array"}}}"##, &["array"]),
             (r##"{"$ref": "#/anyOf/0", "anyOf": [{"type": "boolean"}]}"##, &["boolean"]),
-            // All keys of a schema hold.
+            // A value must satisfy all keys of a schema.
             (r#"{"allOf": [{"type": ["string", "integer"]}, {"type": ["integer", "null"]}]}"#, &["integer"]),
             (r#"{"allOf": [{"const": "1"}, {"minLength": 1}]}"#, &["string"]),
             (r#"{"allOf": [{"type": "number"}, {"type": "integer"}]}"#, &["integer"]),
@@ -302,7 +302,7 @@ mod tests {
                 r##"{"$ref": "#/$defs/a", "allOf": [{"type": "null"}], "$defs": {"a": {"type": ["null", "integer"]}}}"##,
                 &["null"],
             ),
-            // No value can be both, so the first counts.
+            // No value can have both types, so the first type counts.
             (r#"{"allOf": [{"type": "array"}, {"type": "null"}]}"#, &["array"]),
             // A boolean schema has no type.
             (r##"{"$ref": "#/$defs/all", "$defs": {"all": true}}"##, &[]),

@@ -23,7 +23,7 @@ pub fn unescape(string: &mut Unescape, text: &str, out: &mut impl Put) -> Result
     string.feed(text.as_bytes(), |part| put(part, text, out))
 }
 
-/// Writes the held bytes of a JSON string that ends.
+/// Writes the held bytes at the end of a JSON string.
 pub fn end(string: &mut Unescape, out: &mut impl Put) -> Result<(), Error> {
     string.end(|part| put(part, "", out))
 }

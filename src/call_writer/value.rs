@@ -72,11 +72,11 @@ mod tests {
     #[test]
     fn writes_a_value_by_its_types() {
         let cases: [(&str, &[&str], &str); 55] = [
-            // By type alone a string, blanks too.
+            // If only a string is allowed, the text is a string, with its blanks.
             (" 42 ", &["string"], "\" 42 \""),
             ("null", &["string"], "\"null\""),
             ("", &["string"], "\"\""),
-            // Numbers, as text.
+            // Numbers, which stay as they are written.
             ("42", &["integer"], "42"),
             (" \n\x0B42\t", &["integer"], "42"),
             ("-0", &["integer"], "-0"),
@@ -99,7 +99,7 @@ mod tests {
             ("42", &["boolean"], "\"42\""),
             ("42", &["string", "integer"], "42"),
             (" x ", &["string", "integer"], "\" x \""),
-            // Words.
+            // Words of JSON and of Python.
             ("true", &["boolean"], "true"),
             ("True", &["boolean"], "true"),
             ("False", &["boolean", "null"], "false"),
@@ -121,7 +121,7 @@ mod tests {
             ("[1]", &["string", "array"], "[1]"),
             ("[1", &["array"], "\"[1\""),
             ("{'a': 1}", &["object"], "\"{'a': 1}\""),
-            // Unknown: all types.
+            // If the type is unknown, all types are allowed.
             ("42", &[], "42"),
             ("true", &[], "true"),
             ("null", &[], "null"),

@@ -6,7 +6,7 @@ use crate::matcher::{
     grammar::PatternSet,
 };
 
-/// The maximum number of bytes of an id, a key or a type; and the most bytes of a name.
+/// The maximum number of bytes of an id, a key or a type, and of a name.
 pub const MOST_OF_WORD: usize = 256;
 pub const MOST_OF_NAME: usize = 128;
 /// The largest number of blanks where blanks are allowed in or before a head.
@@ -154,7 +154,7 @@ impl CallTables {
         &self.tables[usize::from(number)]
     }
 
-    /// Returns whether values may be elements inside each other.
+    /// Returns whether values may be nested elements.
     pub fn has_elements(&self) -> bool {
         self.tables.iter().any(|table| matches!(&table.body, BodyRule::Tags(rule) if rule.nested.is_some()))
     }
@@ -282,7 +282,7 @@ pub struct TagsRule {
     pub value: [Literal; 2],
     /// The texts around the word for a value's type, which may be between key and value.
     pub kind: Option<[Literal; 2]>,
-    /// The meaning of such words: JSON's names of types, or `json` for an unknown one.
+    /// The meaning of such words: JSON's names of types, or `json` for an unknown type.
     pub kind_words: Vec<(Box<str>, Box<str>)>,
     /// Fixed text at the beginning and end of a value, which is framing.
     pub after_open: Literal,
@@ -291,7 +291,7 @@ pub struct TagsRule {
     pub has_cdata: bool,
     /// Whether a line that begins with a key ends a value without its closer.
     pub recovers: bool,
-    /// If set, values are elements inside each other, and all of their markers begin with this literal.
+    /// If set, values are nested elements, all of whose markers begin with this literal.
     pub nested: Option<Literal>,
     /// Whether values whose type is unknown are strings.
     pub unknown_is_string: bool,
@@ -348,6 +348,6 @@ pub struct LiteralRule {
     pub is_list: bool,
     /// Whether models write keys in the order of their names.
     pub is_sorted: bool,
-    /// The quote around strings, which are verbatim between two of it. If empty, strings are quoted and escaped as usual.
+    /// The quote before and after a string, which is verbatim between both. If empty, strings are quoted and escaped as usual.
     pub raw_quote: Literal,
 }

@@ -88,8 +88,8 @@ impl View<'_> {
         }
     }
 
-    /// Returns whether a closer that is at an index is this one, in any case of its letters and perhaps with a suffix after a colon: a
-    /// dialect may read tags so.
+    /// Returns whether the closer that was found at an index is this one. Its letters may differ in case, and a tag may have a
+    /// suffix after a colon.
     pub fn is_this_closer(&self, at: usize, closer: &[u8]) -> Decision {
         let (stem, is_tag) = closer.strip_suffix(b">").map_or((closer, false), |stem| (stem, true));
         let rest = self.rest(at);

@@ -1,9 +1,9 @@
-//! A stream's calls as a client has them, with their deltas put together.
+//! Joins the deltas of a stream's calls, as a client does.
 
 use super::super::{CallWriter, Options, Piece, Tools};
 use crate::{Cause, Dialect, calls::table::CallTable};
 
-/// A call as a client has it.
+/// A call after a client has joined its deltas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
     pub call: u64,
@@ -33,7 +33,7 @@ pub fn any_dialect() -> Dialect {
     Dialect::find(Dialect::names().next().unwrap()).unwrap()
 }
 
-/// Writes all calls of a stream. `cut` cuts what may come in pieces.
+/// Writes all calls of a stream. `cut` cuts values and other parts that may arrive in pieces.
 pub fn write(options: &Options, sources: &[Source<'_>], cut: impl Fn(&[u8]) -> Vec<usize>) -> Vec<Call> {
     let mut writer = CallWriter::new(&any_dialect(), options.clone());
     let mut calls: Vec<Call> = Vec::new();
@@ -82,12 +82,12 @@ fn feed(writer: &mut CallWriter, piece: Piece<'_>, calls: &mut Vec<Call>) {
     writer.feed(piece, sink).unwrap();
 }
 
-/// Cuts nothing.
+/// Returns no cuts, so that each text is one piece.
 pub fn uncut(_: &[u8]) -> Vec<usize> {
     Vec::new()
 }
 
-/// Cuts before each character.
+/// Returns a cut before each character except the first.
 pub fn in_characters(bytes: &[u8]) -> Vec<usize> {
     (1..bytes.len()).filter(|&at| bytes[at] & 0xC0 != 0x80).collect()
 }

@@ -1,4 +1,5 @@
-//! The shared cases, written by this writer and by the slow reference. It needs `../shared` and python3, and passes without.
+//! Compares this writer with the slow reference for the shared cases. The test needs `../shared` and python3, and is skipped
+//! without them.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -57,7 +58,8 @@ fn writes_what_the_reference_writes() {
     assert!(wrong.is_empty(), "{} of {texts}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Returns why the reference may be wrong about a call: the specification's words count.
+/// Returns the reason why the reference may differ for a call, if there is one: there the reference deviates from the
+/// specification.
 fn excuse(case: &Value, call: u64, expected: Option<&Call>, got: Option<&Call>) -> Option<&'static str> {
     let events = case["events"].as_array().unwrap();
     let begin = events.iter().position(|event| event["kind"] == "call" && event["index"] == call).unwrap();
@@ -87,7 +89,7 @@ fn all_calls(case: &Value) -> u64 {
     case["events"].as_array().unwrap().iter().filter(|event| event["kind"] == "call").count() as u64
 }
 
-/// Returns the reference's calls of a text, and ours.
+/// Returns the calls that the reference finds in a text, and those of this writer.
 fn compare(case: &Value) -> (Vec<Call>, Vec<Call>) {
     let events = case["events"].as_array().unwrap();
     let begins: Vec<usize> = (0..events.len()).filter(|&at| events[at]["kind"] == "call").collect();
@@ -132,7 +134,7 @@ fn piece(event: &Value) -> Option<Piece<'_>> {
         "value_end" => Piece::ValueEnd(text),
         "framing" => Piece::Framing(text),
         "call_end" => Piece::End(cause(&event["cause"])),
-        // Between the calls.
+        // Other events are between the calls.
         _ => return None,
     })
 }

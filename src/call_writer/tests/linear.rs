@@ -1,4 +1,4 @@
-//! Time grows with the length of the input, and not with its square.
+//! Checks that time grows in proportion to the length of the input, and not with its square.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{Cause, calls::table::CallTable};
 
-/// The parts of a call.
+/// The parts that a call consists of, after the first pieces.
 enum Workload {
-    /// One value of copies of this, in pieces of four bytes.
+    /// One value: copies of this text, in pieces of four bytes.
     Value(&'static str),
     /// One element with many small ones.
     Elements,
@@ -22,13 +22,13 @@ enum Workload {
     Keys,
 }
 
-/// Returns the processor time that a call takes. It begins with these pieces.
+/// Returns the processor time for a call that begins with the pieces `first`.
 fn write(options: &Options, table: &CallTable, first: &[Piece<'_>], workload: &Workload, bytes: usize) -> Duration {
     let mut writer = CallWriter::new(&any_dialect(), options.clone());
     writer.begin(table, 0).unwrap();
     let mut feed = |piece| writer.feed(piece, &mut |_| Ok(())).unwrap();
     let text = if let Workload::Value(copy) = workload { copy.repeat(bytes / copy.len()) } else { String::new() };
-    // Not by a clock: the machine may be busy with something else meanwhile.
+    // This is not the time of a clock, because the machine may run other programs meanwhile.
     let begun = ThreadTime::now();
     first.iter().for_each(|&piece| feed(piece));
     text.as_bytes().chunks(4).for_each(|part| feed(Piece::Value(part)));
@@ -79,7 +79,7 @@ fn takes_time_in_proportion_to_what_is_fed() {
     for (what, table, first, workload) in cases {
         let options = if what == "keys" { &circles } else { &plain };
         let of = |bytes| write(options, table, first, &workload, bytes);
-        // Sixteen times as much: its square takes 256 times as long.
+        // The second input is 16 times as long, so quadratic time would be 256 times as long.
         let times: Vec<_> = (0..8).map(|_| (of(8_000), of(128_000))).collect();
         let (short, long) = (times.iter().map(|time| time.0).min(), times.iter().map(|time| time.1).min());
         assert!(long < short.map(|short| short * 64), "{what}: {times:?}");

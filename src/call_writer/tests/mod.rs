@@ -1,4 +1,4 @@
-//! The writer as a whole.
+//! Tests of the whole writer.
 
 mod client;
 mod differential;

@@ -1,4 +1,4 @@
-//! Each rule of the writer, on calls that are written by hand. Every call is written once for each way to cut it.
+//! Tests each rule of the writer with calls that are written by hand, each call cut in every way.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn tool(properties: &str) -> String {
     format!(r#"[{{"name": "f", "parameters": {{"properties": {properties}}}}}]"#)
 }
 
-/// Writes the calls of a stream, each way in which they can be cut.
+/// Writes the calls of a stream with every cut, checks that the results are equal, and returns them.
 fn written(options: &Options, keys: &Value, calls: &[&[Piece<'_>]]) -> Vec<Call> {
     let table = table(keys);
     let source = |(call, pieces): (usize, &&[_])| Source { table: &table, call: call as u64, pieces: pieces.to_vec() };
@@ -85,7 +85,7 @@ fn emits_calls_of_tools_that_there_are() {
     assert_eq!(names(None), [f.clone(), g.clone()]);
     assert_eq!(names(Some("[]")), []);
     assert_eq!(names(Some(r#"[{"name": "f"}, {"name": "g"}]"#)), [f.clone(), g]);
-    // The index, from which the id is made, counts emitted calls.
+    // The id is made from the index, which counts only emitted calls.
     assert_eq!(names(Some(r#"[{"function": {"name": "g"}}]"#)), [(1, "id_0".to_owned(), "g".to_owned())]);
 }
 
@@ -141,15 +141,15 @@ fn hands_json_on_as_it_is() {
     for text in ["{\"a\": 1.0e5,\n \"a\": [7, \"\\u00e9é\\ud83e\\/\"]}", "{}", " { } "] {
         assert_eq!(of_value(text, Marker), Some((text.into(), true)), "{text}");
     }
-    // It is not mended, and not whole.
+    // Invalid arguments are not mended, and the call is not whole.
     let escapes = ["{\"a\": \"\\q\"}", "{\"a\": \"\\u12g4\"}", "{\"a\": \"\\\n\"}"];
     let texts = ["[1]", "42", "nullx", "true", "{\"a\": 07}", "{\"a\": True}", "{\"a\": 1,}", "{} {}", "{"];
     for text in texts.into_iter().chain(escapes) {
         assert_eq!(of_value(text, Marker), Some((text.into(), false)), "{text}");
     }
-    // Nothing had left.
+    // No byte of the arguments was sent, so there is no call.
     assert_eq!(of_value("nul", Marker), None);
-    // A string cannot have a control character.
+    // A JSON string cannot contain a control character, so it is escaped.
     let of_control = |text| of_value(text, Marker).unwrap();
     assert_eq!(
         of_control("{\"a\n\": \"b\t\x01\",\n\"c\": 1}"),
@@ -178,7 +178,7 @@ fn decodes_arguments_that_are_a_string() {
     for text in ["null ", "string_args", "[1]", "{a}", " "] {
         assert_eq!(of_value(&format!("\"{text}\""), Implied), Some((text.into(), false)), "{text}");
     }
-    // It is cut: the part of an escape that had come stays unchanged.
+    // The text ends inside an escape, whose part stays unchanged.
     assert_eq!(of_value(r#""{\"a\": \"b\u00"#, EndOfStream), Some(("{\"a\": \"b\\u00".into(), false)));
     assert_eq!(of_value(r#""{\"a\": \"\ud83e"#, EndOfStream), Some(("{\"a\": \"\u{FFFD}".into(), false)));
 }
@@ -192,11 +192,11 @@ fn takes_the_models_id_or_makes_one() {
     assert_eq!(id(&object(), &[Id(b"a\\u0062"), Name(b"f"), value("{}"), End(Marker)]), ("ab".into(), None));
     assert_eq!(id(&object(), &[Name(b"f"), Id(b"ab"), value("{}"), End(Marker)]), ("ab".into(), None));
     assert_eq!(id(&object(), &[Name(b"f"), End(Marker)]), ("id_0".into(), None));
-    // The first delta has been sent.
+    // The first delta was sent before the id arrived.
     assert_eq!(id(&object(), &[Name(b"f"), value("{}"), Id(b"ab"), End(Marker)]), ("id_0".into(), Some("ab".into())));
     assert_eq!(id(&object(), &[value("{}"), Name(b"f"), Id(b"ab"), End(Marker)]), ("id_0".into(), Some("ab".into())));
     assert_eq!(id(&object(), &[value("{}"), Id(b"ab"), Name(b"f"), End(Marker)]), ("ab".into(), None));
-    // The head is the id.
+    // The whole head of the call is its id.
     let head = json!({"body": "json", "id": "head"});
     assert_eq!(id(&head, &[Id(b"functions."), Name(b"f"), Id(b":0"), value("{}"), End(Marker)]).0, "functions.f:0");
     assert_eq!(id(&head, &[Name(b"f"), value("{}"), End(Marker)]).0, "f");
@@ -214,7 +214,7 @@ fn holds_arguments_that_come_before_the_name() {
     assert_eq!(calls(r#""{\"a\":12}""#, b"f")[0].arguments, "{\"a\":12}");
     assert_eq!(calls("null", b"f")[0].arguments, "{}");
     assert_eq!(calls("", b"f")[0].arguments, "{}");
-    // It is not emitted again because of later text.
+    // A call that was dropped is not emitted because of later text.
     let late = [value("{\"a\":123}"), Name(b"f"), value("{}"), End(Marker)];
     assert_eq!(written(&options, &object(), &[&late]), []);
 }
@@ -479,12 +479,12 @@ fn an_element_is_closed_by_its_name() {
     let broken = |text: &str| of_elements(r#"{"s": {"type": "string"}}"#, 1 << 20, text, Marker);
     assert_eq!(broken("<y>1</><x><a>1</b></>"), (r#"{"y":1,"x":"]<a>1]</b>"#.into(), false));
     assert_eq!(broken("<s>1</x><y>2</>"), (r#"{"s":"1"#.into(), false));
-    // Blanks around a name do not count, and the call's end closes all.
+    // Blanks around a name do not matter, and the end of the call closes all elements.
     let pieces = |closer| [Name(b"f"), Key(b"x"), Framing(b">"), value("1"), ValueEnd(closer), End(Marker)];
     for closer in [&b"]</ x >"[..], b""] {
         assert_eq!(arguments(&options(None), &elements(), &pieces(closer)), (r#"{"x":1}"#.into(), true));
     }
-    // Nothing had left: the call is text.
+    // No byte of the arguments was sent, so the call is text.
     assert!(written(&options(None), &elements(), &[&pieces(b"]</y>")]).is_empty());
 }
 

@@ -1,7 +1,7 @@
 //! Reads the rest of a call that broke its grammar. The rest may quote whole calls, so no call begins in it. It ends with the
 //! bracket that closes the call's object, with the call's `end`, or before a closer of the region. A string ends at the end of
-//! its line, so that an unclosed quote does not hide all later calls. A closer inside a string counts only if it can mean
-//! nothing else.
+//! its line, so that an unclosed quote does not hide all later calls. A closer inside a string counts only if the text after it
+//! shows that the region ends.
 
 use super::{
     around::Around,

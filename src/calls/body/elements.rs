@@ -1,4 +1,4 @@
-//! Reads a call whose values are elements inside each other.
+//! Reads a call whose values are nested elements.
 
 use super::state::{Body, ElementContent, Key, MOST_NESTED, Piece, State, Transition};
 use crate::{

@@ -49,7 +49,7 @@ impl Body {
     }
 
     /// Returns the step for held bytes that the host wants at once: a piece of all of them, or of the bytes before a closer. If
-    /// they cannot be a piece, the call ends, and they are text.
+    /// the held bytes cannot be a piece, the call ends, and the bytes are text.
     pub fn flush(&self, tables: &CallTables, held: &[u8]) -> Step {
         let mut body = *self;
         if let (State::ValueText { .. }, BodyRule::Tags(rule)) = (self.state, &tables.table(self.table).body) {

@@ -60,7 +60,7 @@ impl Context {
     }
 }
 
-/// Returns whether the text begins with `literal` and `then`, or is a beginning of these.
+/// Returns whether the text begins with `literal` and `then`, or could be the beginning of both.
 fn is_beginning(text: &[u8], literal: &[u8], then: &[u8]) -> bool {
     !literal.is_empty() && text.iter().zip(literal.iter().chain(then)).all(|(byte, of)| byte == of)
 }

@@ -92,7 +92,7 @@ pub struct Body {
     pub(super) has_name: bool,
     pub(super) has_arguments: bool,
     pub(super) has_id: bool,
-    /// Whether the object had any other member, except for a type and a number.
+    /// Whether the object had any other member, except for a type and an index.
     pub(super) has_other: bool,
     /// Whether a value of the call ended without its closer.
     pub(super) is_repaired: bool,
@@ -186,7 +186,7 @@ pub(super) enum State {
         framing: u16,
         len: u16,
     },
-    // Elements inside each other: `content` is the content of the innermost element.
+    // Nested elements: `content` is the content of the innermost element.
     Element {
         content: ElementContent,
     },

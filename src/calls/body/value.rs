@@ -97,8 +97,8 @@ impl Body {
                         };
                         return self.some(piece, len, state(closer, len));
                     }
-                    // The next bytes were needed to decide this end. If the host stops before them, no other bytes may take their
-                    // place.
+                    // The value ends here only because of the next bytes. A host that stops before these bytes must not replace
+                    // them by others.
                     self.due = ends.reach(has_closer) as u16;
                     if is_broken {
                         return self.go(State::Breaks);
