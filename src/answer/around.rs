@@ -1,6 +1,6 @@
 //! Decides which text around calls is sent. Models write blanks between calls, close a region twice, and end their turn with a
-//! token that the server did not remove. None of that is an answer, and clients refuse a block of blanks. So blanks wait here
-//! for the text after them, and are removed if a call follows.
+//! token that the server did not remove. These texts are not part of an answer, and clients refuse a block that has only blanks.
+//! So blanks are held here until the text after them arrives, and are removed if that is a call.
 //!
 //! | before | blanks come | a token comes | other text comes | a call comes |
 //! |---|---|---|---|---|
@@ -18,7 +18,7 @@ use crate::matcher::bytes::{ByteSet, contains, insert};
 use crate::memory::{self, TryBox, append};
 use crate::{Channel, Dialect, Event, Kind};
 
-/// The most bytes that wait. If there are more, they are text.
+/// The maximum number of bytes that wait. More bytes are sent as text.
 const MOST: usize = 4096;
 
 /// The shortest closer or opener that is framing. An answer may begin with shorter ones.
@@ -39,7 +39,7 @@ struct Tokens {
     first: ByteSet,
 }
 
-/// The beginning of a text.
+/// The result of examining the beginning of a text.
 #[derive(Clone, Copy, PartialEq)]
 enum Beginning {
     Text,
@@ -77,7 +77,7 @@ impl Tokens {
         self.closers().chain(turns).chain(END_TOKENS.lines().map(str::as_bytes))
     }
 
-    /// Returns the beginning of a text that is not empty. With `at_end`, nothing follows the text.
+    /// Examines the beginning of a text, which must not be empty. With `at_end`, nothing follows the text.
     fn beginning(&self, text: &[u8], at_end: bool) -> Beginning {
         if !contains(&self.first, text[0]) {
             return Beginning::Text;
@@ -128,7 +128,7 @@ pub struct Around {
     /// Whether each stretch that is sent may begin a block.
     begins_blocks: bool,
     waiting: Vec<u8>,
-    /// The number of first bytes in `waiting` that are blanks and whole tokens.
+    /// The number of bytes at the beginning of `waiting` that are blanks and whole tokens.
     known: usize,
     /// Waiting blanks of the thinking, where a block would begin with them.
     thinking: Vec<u8>,
@@ -138,7 +138,7 @@ pub struct Around {
     /// The first blanks that were removed around calls since that content. They are sent if more content follows, so that its
     /// words stay separate.
     between: Vec<u8>,
-    /// Whether `between` is complete, so that later blanks are not added.
+    /// Whether `between` is complete, so that no later blanks are added to it.
     has_between: bool,
 }
 
@@ -228,7 +228,7 @@ impl Sink<'_> {
             return Ok(());
         }
         match self.around.last {
-            // The text before is content, so these bytes do not begin a block.
+            // The waiting bytes follow content, so they do not begin a block.
             Some(Target::Content) if self.around.begins_blocks => self.let_go()?,
             _ => self.settle(true)?,
         }
@@ -276,7 +276,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Adds bytes that wait.
+    /// Appends bytes to the waiting ones.
     fn wait(&mut self, mut bytes: &[u8]) -> memory::Result<()> {
         while !bytes.is_empty() {
             let room = MOST - self.around.waiting.len();
@@ -291,7 +291,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Decides as many of the waiting bytes as it can.
+    /// Decides for as many of the waiting bytes as possible whether they are text.
     fn settle(&mut self, at_end: bool) -> memory::Result<()> {
         loop {
             let is_behind_call = self.is_behind_call();
@@ -312,7 +312,8 @@ impl Sink<'_> {
         }
     }
 
-    /// Adds the waiting bytes up to their last blanks, because there is text. A call may follow the blanks.
+    /// Sends the waiting bytes, because they turned out to be text. Blanks at their end continue to wait, because a call may
+    /// follow.
     fn text_came(&mut self) -> memory::Result<()> {
         let Around { tokens, waiting, .. } = &*self.around;
         let text = if tokens.get().is_some() { waiting.trim_ascii_end().len() } else { waiting.len() };
@@ -322,7 +323,7 @@ impl Sink<'_> {
         self.wait(&blanks)
     }
 
-    /// Adds all waiting bytes, because they are text.
+    /// Sends all waiting bytes as content.
     fn let_go(&mut self) -> memory::Result<()> {
         if self.around.waiting.is_empty() {
             return Ok(());
@@ -344,7 +345,7 @@ impl Sink<'_> {
         if is_alone && waiting.trim_ascii().is_empty() { Ok(()) } else { self.let_go() }
     }
 
-    /// Releases the waiting bytes, because the text is over. Blanks that would be a block by themselves are removed.
+    /// Releases the waiting bytes at the end of the text. Blanks that would be a block by themselves are removed.
     pub fn finish(&mut self) -> memory::Result<()> {
         self.release()?;
         if self.around.last.is_none() {
@@ -354,7 +355,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Releases the waiting bytes, because no calls are looked for any more.
+    /// Releases the waiting bytes, and stops looking for calls.
     pub fn give_up_calls(&mut self) -> memory::Result<()> {
         self.release()?;
         self.around.tokens = TryBox::NONE;

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use crate::memory::TryBox;
 use crate::{Channel, Dialect, Error, Event, Kind, Scanner, ScannerOptions, Start};
 
-/// Two tables: for objects with name and arguments, and for arguments alone, before which this code puts the name. The markers
-/// are placeholders, since each text starts inside.
+/// Two tables: one for objects with name and arguments, and one for arguments alone, for which this code feeds the name before
+/// the text. The span's markers are placeholders, since each text starts inside the span.
 const TABLES: &str = r#"
 name = "bare-calls"
 
@@ -36,7 +36,7 @@ pub fn dialect() -> Result<&'static Dialect, Error> {
     if let Some(dialect) = DIALECT.get() {
         return Ok(dialect);
     }
-    // Reading these tables can only fail without memory.
+    // Reading these tables fails only if memory runs out.
     let dialect = Dialect::load(TABLES).map_err(|_| Error::OutOfMemory)?;
     Ok(DIALECT.get_or_init(|| dialect))
 }

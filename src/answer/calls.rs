@@ -1,6 +1,6 @@
-//! Turns the scanner's events of a choice's text into tool calls and content. A client must get each byte of a tool region
-//! once, in a call or as content, and text that was sent cannot be withdrawn. So the text of a region waits here until a call
-//! in it is emitted, or until it is clear that none will be. Other text of an answer never waits to its end.
+//! Turns the scanner's events of a choice's text into tool calls and content. A client must get each byte of a tool region once,
+//! in a call or as content, and text that was sent cannot be withdrawn. So the text of a region waits here until one of its calls
+//! is emitted, or until it is clear that none of them will be emitted. Other text is sent before the end of the answer.
 
 use std::mem;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct Settings {
     pub default_tools: Option<Arc<Tools>>,
     /// The name of the call, if each text is the arguments of one call.
     pub start_call: Option<Arc<str>>,
-    /// Whether calls in the thinking wait until it is known whether they are meant.
+    /// Whether calls in the thinking wait until it is known whether the model means them.
     pub may_rehearse: bool,
 }
 
@@ -55,7 +55,7 @@ impl Settings {
 /// The form in which calls are emitted.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Form {
-    /// Piece by piece, unless the host wants them whole.
+    /// Each call piece by piece, unless the host wants whole calls.
     Deltas,
     /// Each call as a whole, for an answer that is not a stream.
     Whole,
@@ -89,7 +89,8 @@ struct Region {
     is_of_server: bool,
     /// Whether a call of the region was emitted. Text outside calls is then sent at once, and markers are not sent.
     has_emitted: bool,
-    /// Whether too many bytes would have had to wait. Until a call is emitted, only calls wait then.
+    /// Whether the waiting text has exceeded its limit. From then on, until a call is emitted, text outside calls no longer
+    /// waits.
     is_full: bool,
     /// The length of the region's opener, if the waiting text ends with it.
     opener: usize,
@@ -120,7 +121,7 @@ struct Emitter {
     /// The ids that the model has written.
     ids: Taken,
     form: Form,
-    /// Whether a call has ended as it should.
+    /// Whether a call was emitted whole.
     has_ended: bool,
 }
 
@@ -201,7 +202,8 @@ impl Calls {
                 }
             }
             Kind::Close(_) if event.channel == Channel::Tool && !event.bytes.is_empty() => {
-                // The closer of a message is not the closer of a span in it. The first region is that outside all spans.
+                // The closer of a message must not count as the closer of a span, so the regions of messages are left out. The
+                // first region is the content outside all spans.
                 let of_spans = dialect.compiled.calls.iter().take(1 + dialect.compiled.spans.len()).flatten();
                 let mut closers = of_spans.flat_map(|tables| &tables.closes);
                 match closers.any(|close| is_form_of(close, event.bytes)) {
@@ -300,8 +302,8 @@ impl Calls {
         self.region.release(out)
     }
 
-    /// Reads a part of a call. Whether the call is emitted must not depend on how the text was cut: it is dropped if it is
-    /// still undecided when one byte more than may wait has arrived.
+    /// Reads a part of a call. Whether the call is emitted must not depend on how the text was cut: it is dropped if it is still
+    /// undecided when the first byte beyond the limit arrives.
     fn part(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         self.writer.limit(room);
         let mut event = event.clone();
@@ -349,7 +351,7 @@ impl Calls {
         self.write(out, |writer, sink| writer.take(event, sink))?;
         let Calls { writer, region, .. } = self;
         if region.call == OpenCall::Dropped {
-            // Not even the first byte of the call may wait.
+            // The limit left no room even for the first byte of the call.
             writer.drop_call();
         }
         if writer.is_removed() && matches!(region.call, OpenCall::Waits(_)) {
@@ -432,7 +434,8 @@ impl Region {
         Ok(())
     }
 
-    /// Releases what waits before an emitted call: calls that were not emitted are sent as text, and the rest is removed.
+    /// Releases the text that waits before an emitted call: calls that were not emitted are sent as text, and the rest is
+    /// removed.
     fn begin_emitting(&mut self, out: &mut Sink<'_>) -> Result<(), Error> {
         self.dropped.iter().try_for_each(|span| out.push_content(&self.text[span.clone()]))?;
         self.clear();
@@ -494,7 +497,8 @@ impl Emitter {
         Ok(out.parts.push_end(delta.index, &end)?)
     }
 
-    /// Returns whether an id of the model is another call's, or begins like the ids made here: a later call could get the same.
+    /// Returns whether an id of the model belongs to another call, or begins like the ids made here, so that a later call could
+    /// get the same id.
     fn is_taken(&self, id: &str) -> bool {
         id.starts_with(&self.id_prefix) || self.ids.has(id.as_bytes())
     }

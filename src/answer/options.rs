@@ -1,4 +1,4 @@
-//! The options of an answer: how its text is read, and what a host wants of it. They are in a separate file, because code below
+//! The options of an answer: how its text is read, and which parts a host wants. They are in a separate file, because code below
 //! the answer needs them too.
 
 use std::borrow::Cow;
@@ -198,9 +198,9 @@ impl Options {
         Options { may_take_back, ..self }
     }
 
-    /// Leaves calls in the content, as the model wrote them: for hosts that pass the content to another parser. No call is reported,
-    /// so the tools and the policies for calls have no effect. A call inside the thinking counts as one, even if the model only
-    /// mentions it; [`CallsInThinking::Never`](crate::CallsInThinking) leaves it in the thinking.
+    /// Leaves calls in the content, as the model wrote them: for hosts that pass the content to another parser. No call is
+    /// reported, so the tools and the policies for calls have no effect. A call inside the thinking counts as a call, even if the
+    /// model only mentions it; [`CallsInThinking::Never`](crate::CallsInThinking) leaves it in the thinking.
     ///
     /// ```
     /// use aside::Dialect;

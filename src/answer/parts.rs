@@ -96,16 +96,16 @@ pub struct Parts {
     purpose: Purpose,
 }
 
-/// The use of stretches, which decides what they contain.
+/// The use of stretches, which decides whether content may become thinking, and whether the ends of calls are included.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub enum Purpose {
-    /// They are sent in a stream. Content may have been sent already, so content never becomes thinking.
+    /// The stretches are sent in a stream. Content may have been sent already, so content never becomes thinking.
     #[default]
     Stream,
-    /// They are the whole text of a body.
+    /// The stretches are the whole text of a body.
     Body,
-    /// They are reported as parts of an answer, with the ends of calls. `may_take_back` means that reported content may become
-    /// thinking.
+    /// The stretches are reported as parts of an answer, with the ends of calls. `may_take_back` means that reported content may
+    /// become thinking.
     Parts { may_take_back: bool },
 }
 

@@ -25,7 +25,7 @@ pub struct Promotes {
 }
 
 impl Promotes {
-    /// Returns the wishes of a host. At most `most` bytes of thinking are kept.
+    /// Returns the settings of a host. At most `most` bytes of thinking are kept.
     pub fn new(options: &Options, most: usize) -> Promotes {
         Promotes { is_empty_wanted: options.promote_empty, is_guess_wanted: !options.keep_guessed, most }
     }
@@ -53,18 +53,18 @@ impl Promotes {
     }
 }
 
-/// The content of an answer so far.
+/// Whether the thinking of an answer may become its content, and the thinking that is kept for this.
 pub enum Promotion {
-    /// Only thinking so far, at most `most` bytes, all of them kept.
+    /// The answer has only thinking so far, at most `most` bytes, all of which are kept.
     Open {
         most: usize,
         /// Whether the text is wanted only if it was guessed to be thinking.
         is_guess: bool,
         thinking: Vec<u8>,
     },
-    /// Only thinking so far, but more than may be kept.
+    /// The answer has only thinking so far, but more than may be kept.
     Long { is_guess: bool },
-    /// There will be no promotion: the answer has content or a call, or is over, or the host does not want promotion.
+    /// The thinking stays thinking: the answer has content or a call, or is over, or the host does not want promotion.
     Closed,
 }
 
@@ -136,8 +136,8 @@ impl Promotion {
         }
     }
 
-    /// Returns the text to promote to the content of an answer that has ended by itself: usually none. `None` means that it was
-    /// too long.
+    /// Returns the text to promote to the content of an answer that has ended by itself: usually none. `None` means that the
+    /// thinking was too long.
     pub fn content(&self) -> Option<&[u8]> {
         match self {
             Promotion::Open { thinking, .. } => Some(thinking),

@@ -155,7 +155,7 @@ impl Answer {
             return Err(Error::StreamBegun);
         }
         self.setup.use_tools(tools.into());
-        // A feed without bytes may have begun to look for calls of other tools.
+        // A feed without bytes may have prepared the text for the calls of other tools.
         self.text.begin();
         Ok(())
     }

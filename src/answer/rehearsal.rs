@@ -1,7 +1,8 @@
 //! Holds calls in the thinking. A model that thinks about a call may write it out and then continue to think: it only rehearses
-//! the call. The scanner cannot know that, and ends the thinking at the opener. So calls wait here until the end of their run,
-//! which is calls with only blanks between them. If other text follows, the run is thinking, and so is the text up to the
-//! closer. If a marker follows, also the closer of the thinking inside a call, or the text ends, the calls are meant.
+//! the call. The scanner cannot know that, and ends the thinking at the opener. So calls wait here until the end of their run. A
+//! run is a sequence of calls with only blanks between them. If other text follows, the run is thinking, and so is the text up to
+//! the closer. The model means the calls if a marker follows, even if that is the closer of the thinking inside a call, or if the
+//! text ends.
 
 use crate::memory::{self, append, clear, push};
 use crate::{Cause, Channel, Error, Event, Kind};
@@ -11,7 +12,8 @@ use crate::{Cause, Channel, Error, Event, Kind};
 enum Place {
     #[default]
     Content,
-    /// In the thinking. `continued` means that the scanner reports it as content, because a rehearsed call has ended its span.
+    /// In the thinking. `continued` means that the scanner reports the thinking as content, because a rehearsed call has ended
+    /// the span.
     Thinking { continued: bool },
     /// Directly after thinking that has ended without its closer.
     Ended,
@@ -22,9 +24,9 @@ enum Place {
 /// The meaning of an event for a run of calls.
 #[derive(Clone, Copy, PartialEq)]
 pub enum AroundCalls {
-    /// It opens a span of calls, not a message.
+    /// The event opens a span of calls, not a message.
     Begin,
-    /// It closes a span of calls, and its bytes are a closer of the thinking: the model has stopped thinking.
+    /// The event closes a span of calls, but its bytes are a closer of the thinking: the model has stopped thinking.
     ThoughtEnds,
     Neither,
 }
@@ -47,8 +49,8 @@ impl Rehearsal {
         self.text.len()
     }
 
-    /// Reads the next event, and calls `take` with all events that are decided. At most `room` bytes wait; the calls of a longer run
-    /// are meant.
+    /// Reads the next event, and calls `take` with all events that are decided. At most `room` bytes wait; a longer run is
+    /// treated as calls that the model means.
     pub fn take(
         &mut self,
         event: &Event<'_>,
@@ -100,7 +102,7 @@ impl Rehearsal {
                 }
                 self.take(&rest, AroundCalls::Neither, room, take)
             }
-            // It has no bytes, and does not end a run.
+            // This event has no bytes, and does not end a run.
             Kind::Budget => take(event),
             Kind::Text | Kind::Framing if is_blank => self.keep(event, room, take),
             _ => {
@@ -127,7 +129,7 @@ impl Rehearsal {
         Ok(())
     }
 
-    /// Ends the run: its calls are meant, and `take` gets their events.
+    /// Ends the run, whose calls the model means: `take` gets their events.
     pub fn finish(&mut self, take: &mut Take<'_>) -> Result<(), Error> {
         if self.place == Place::Run {
             self.place = Place::Content;

@@ -24,9 +24,9 @@ struct Defaults {
 pub struct Setup {
     dialect: Dialect,
     options: crate::ScannerOptions,
-    /// The rewriter's own dialect and start, while this stream has others.
+    /// The rewriter's own dialect and start, while this stream has a different dialect or start.
     defaults: TryBox<Defaults>,
-    /// If a prompt decides the start of this stream: the scanner that is copied for each text.
+    /// The scanner that is copied for each text, if a prompt decides the start of this stream.
     prompted: TryBox<Scanner>,
     /// The host's options for calls, if it wants calls.
     calls: TryBox<Settings>,
@@ -34,7 +34,7 @@ pub struct Setup {
     is_inline: bool,
     /// The number of bytes of calls that wait in all texts.
     waiting: usize,
-    /// Whether content is scanned even if the server splits the thinking.
+    /// Whether content is scanned for thinking even if the server splits the thinking itself.
     pub reads_behind: bool,
     pub stats: Stats,
 }
@@ -61,7 +61,7 @@ impl Setup {
         self.calls.get().is_some()
     }
 
-    /// Returns the scanner of a text that begins as the stream does.
+    /// Returns a scanner for a text, at the start that the stream's settings determine.
     pub fn scanner(&self) -> Result<Scanner, Error> {
         match self.prompted.get() {
             Some(prompted) => prompted.try_clone(),

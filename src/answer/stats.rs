@@ -20,7 +20,7 @@
 pub struct Stats {
     /// Events that have data, lines of JSON, and bodies that were read whole.
     pub events: u64,
-    /// Those of these events, lines and bodies that were changed, or sent with chunks before them.
+    /// The number of `events` that were changed, or sent with chunks before them.
     pub changed: u64,
     /// Chunks and events that were written in addition to the server's.
     pub added: u64,

@@ -29,8 +29,8 @@ pub struct TextStream {
     /// Whether the rest of the text is sent unchanged, because the text has finished, or the server splits it and no calls are
     /// wanted.
     pub over: bool,
-    /// The scanner of the content, if the server splits the text itself. It looks for calls, and for thinking if the host wants
-    /// that moved.
+    /// The scanner of the content, if the server splits the text itself. It finds calls, and also thinking if the host wants to
+    /// move thinking out of such content.
     pub split: TryBox<Scanner>,
     pub(super) moves_thinking: bool,
     /// Whether only blanks have arrived after the server's thinking. A closer there belongs to the thinking: some servers leave
@@ -84,8 +84,8 @@ impl TextStream {
         (self.over, self.was_answer, self.end_reason) = (false, false, EndReason::Unknown);
     }
 
-    /// Returns whether the text is the content of a server that splits the thinking, and a left closer can no longer follow:
-    /// only calls are looked for.
+    /// Returns whether the text is the content of a server that splits the thinking, and a leftover closer of the thinking can no
+    /// longer follow, so that only calls are looked for.
     pub fn is_behind_server(&self) -> bool {
         self.split.get().is_some() && !self.is_behind_thinking
     }
@@ -119,7 +119,7 @@ impl TextStream {
         Ok(())
     }
 
-    /// Returns whether a call was emitted and has ended as it should.
+    /// Returns whether a call was emitted whole.
     pub fn has_emitted_call(&self) -> bool {
         self.calls.get().is_some_and(Calls::has_ended)
     }
@@ -225,7 +225,7 @@ impl TextStream {
             Input::ForceClose => scanner.force_close(take),
             Input::ServerCall => scanner.pass_call(take),
             Input::Finish => {
-                // Whether the text may end here is decided by the caller, which knows the reason.
+                // The caller, which knows the real reason, decides whether the text may end here.
                 scanner.end_reason(EndReason::Ended);
                 scanner.finish(take)
             }

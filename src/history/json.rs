@@ -6,9 +6,9 @@ use super::report::Outcome;
 use crate::json::{Reader, Span, append_decoded, is_object, name};
 use crate::memory::{self, OutOfMemory, push};
 
-/// The reason why a body is not rewritten.
+/// The reason why a body is returned unchanged.
 pub enum Fault {
-    /// The body is returned unchanged, with this outcome.
+    /// The body cannot be rewritten; the report has this outcome.
     Outcome(Outcome),
     OutOfMemory,
 }

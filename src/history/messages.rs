@@ -28,7 +28,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
     }
     let last_user = read.iter().rposition(|message| message.is_user);
     let kept = Kept::new(options.turns, last_user);
-    // The last assistant message after the user's last message. The server checks its thinking.
+    // The last assistant message, if it follows the user's last message: the server checks its thinking.
     let last =
         read.iter().rposition(|message| message.is_assistant).filter(|&at| last_user.is_none_or(|user| at > user));
     let mut is_removed = Vec::new();
@@ -65,7 +65,7 @@ fn turn_off(body: &Object<'_>, edits: &mut Edits) -> Result<bool, Fault> {
 /// The outcome for a message, in addition to its edits.
 #[derive(Default)]
 struct Change {
-    /// Whether the message is empty after the changes.
+    /// Whether the message would be empty after the changes, and is removed.
     is_removed: bool,
     /// Whether the message began with thinking, and no longer does.
     loses_first: bool,
@@ -73,7 +73,7 @@ struct Change {
 
 struct Message<'a> {
     is_assistant: bool,
-    /// Whether the message has content other than results of tools.
+    /// Whether the message is the user's, and has content other than results of tools.
     is_user: bool,
     content: Option<Value<'a>>,
     /// The blocks of the content, if it is a list.

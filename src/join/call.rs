@@ -100,8 +100,8 @@ pub struct Layout<'a> {
     pub opens_call: bool,
 }
 
-/// Returns the arrangement of a table's calls in a region. Each call has its own region, unless something separates calls in one, or
-/// the region has no closer.
+/// Returns the arrangement of a table's calls in a region. Each call has its own region, unless the table has a text between or
+/// after calls, or the region has no closer.
 pub fn layout<'a>(block: &CallBlock, table: &'a CallTable) -> Layout<'a> {
     let is_bare = table.begin.is_empty() && matches!(table.body, BodyRule::Object(_) | BodyRule::Literal(_));
     let is_separate = table.separator.is_none() && table.end.is_empty() && !block.close.is_empty();
@@ -209,7 +209,7 @@ impl Writer<'_> {
         Ok(self.text.mark(&open[at..])?)
     }
 
-    /// Writes a prefix that reading removes again, if the name would not be read verbatim without the prefix.
+    /// Writes a prefix that the reader removes, if the name would not be read verbatim without a prefix.
     fn prefix(&mut self, name: &str) -> Result<(), JoinError> {
         let head = &self.table.head;
         let is_needed = head.needs_prefix || head.prefixes.iter().any(|prefix| name.as_bytes().starts_with(prefix));
@@ -356,7 +356,7 @@ impl Writer<'_> {
             self.text.part(Role::Id, format!(":{index}").as_bytes())?;
             return Ok(());
         };
-        // A colon with digits at the end is not part of the name.
+        // The reader does not take a colon with digits at the end for a part of the name.
         let number = id.trim_end_matches(|character: char| character.is_ascii_digit());
         let stem = number.strip_suffix(':').unwrap_or(id);
         let Some(before) = stem.strip_suffix(call.name).or_else(|| id.strip_suffix(call.name)) else {

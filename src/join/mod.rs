@@ -209,7 +209,7 @@ fn join(dialect: &Dialect, thinking: &[u8], content: &[u8], options: &JoinOption
     if options.markers == Markers::Refuse {
         return Err(fault.into());
     }
-    // Try to escape first only the part with the fault, then both parts, then both with U+200B around them.
+    // Escape first only the part with the fault, then both parts, and finally both parts with U+200B around each.
     let first = [fault.part == Channel::Thinking, fault.part == Channel::Content];
     for (escaped, padded) in [(first, false), ([true; 2], false), ([true; 2], true)] {
         let thinking = safe_if(escaped[0], compiled, Channel::Thinking, thinking, padded)?;
@@ -303,7 +303,7 @@ fn safe_if<'a>(
     text: &'a [u8],
     padded: bool,
 ) -> Result<Cow<'a, [u8]>, JoinError> {
-    // An empty text has nothing to escape, and padding would make it non-empty.
+    // An empty part has no markers, and with padding it would no longer be empty.
     if !escaped || text.is_empty() {
         return Ok(Cow::Borrowed(text));
     }

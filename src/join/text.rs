@@ -91,7 +91,7 @@ impl Text {
 /// The progress of reading a text back.
 struct Verifier<'a> {
     text: &'a Text,
-    /// The first part that has not been read whole, or that is empty.
+    /// The index of the first part that has not been read to its end.
     part: usize,
     /// The number of calls that have ended properly, and the number of header names that were reported.
     ended: usize,

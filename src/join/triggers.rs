@@ -49,7 +49,7 @@ pub struct ToolTrigger {
     pub end: String,
     /// The form of the arguments.
     pub arguments: ToolArguments,
-    /// The text before a key; empty for JSON, as are the next three.
+    /// The text before a key. This text and the next three are empty for JSON.
     pub key_begin: String,
     /// The text after a key.
     pub key_end: String,
