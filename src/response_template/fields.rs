@@ -4,7 +4,7 @@ use super::json::Json;
 use super::pattern::{self, Piece, Sequence, texts};
 use crate::file_error::{FileError, quoted};
 
-/// A response template, read.
+/// The content of a response template.
 #[derive(Default)]
 pub struct Template {
     /// The texts that a prompt writes before the model's turn.
@@ -21,7 +21,7 @@ pub struct Template {
 pub struct Part {
     pub open: Vec<String>,
     pub close: Vec<String>,
-    /// Whether only the closer shows that there was such a field.
+    /// Whether the field has no opener: only its closer shows that the text before it was the field.
     pub is_late: bool,
 }
 
@@ -93,7 +93,7 @@ impl Template {
             }
         }
         if !has_rest {
-            // Text outside of all fields is dropped, and so is the beginning of a turn.
+            // Text outside all fields is dropped, so the texts that begin a turn are dropped too.
             template.ends.extend(template.turns.iter().map(|turn| turn.trim().to_owned()));
         }
         Ok(template)
@@ -107,13 +107,13 @@ fn fault<T>(key: &str, message: impl Into<String>) -> Result<T, FileError> {
 /// The texts that begin or end a field.
 struct Markers {
     key: String,
-    /// The pattern, for messages.
+    /// The text of the pattern, for messages.
     pattern: String,
     all: Vec<Sequence>,
 }
 
 impl Markers {
-    /// Reads `NAME`, a text or a list of texts, or `NAME_pattern`.
+    /// Reads the key `name`, which is a text or a list of texts, or otherwise the key `name` with `_pattern` at its end.
     fn read(field: &Json<'_>, scope: &str, name: &str) -> Result<Markers, FileError> {
         let dot = if scope.is_empty() { "" } else { "." };
         let key = format!("{scope}{dot}{name}");
@@ -137,7 +137,7 @@ impl Markers {
         Err(unread(&self.key, &self.pattern))
     }
 
-    /// Returns the texts that the pattern may match. The end of the text is not among them.
+    /// Returns the texts that the pattern may match, except for the end of the text.
     fn literals(&self) -> Result<Vec<String>, FileError> {
         let all: Option<Vec<Vec<String>>> = self.all.iter().map(|sequence| exact(sequence)).collect();
         let Some(all) = all else { return self.unread() };
@@ -176,7 +176,7 @@ fn thinking(open: &Markers, close: &Markers) -> Result<Part, FileError> {
     }
     let is_late = matches!(open.all[..], [ref only] if matches!(only[..], [Piece::Ahead(_)]));
     let open = if is_late {
-        // The prompt has the opener, which a model may write again.
+        // The opener is in the prompt, but a model may write it again.
         closers.iter().map(|closer| closer.replacen('/', "", 1)).filter(|opener| !closers.contains(opener)).collect()
     } else {
         open.literals()?
@@ -222,7 +222,7 @@ fn calls(field: &Json<'_>, key: &str, open: &Markers, close: &Markers) -> Result
         add(&mut calls.begin, head.begin);
     }
     if let Body::Literal { brackets, is_list, .. } = &mut calls.body {
-        // Single characters belong to the literal: the brackets of the list and of the arguments.
+        // A bracket at the end of an opener, or after the name, is part of the literal: it opens the list or the arguments.
         if calls.name_end.first().is_some_and(|end| end == "(") {
             *brackets = ["(", ")"];
         }

@@ -109,8 +109,8 @@ impl File {
     }
 }
 
-/// Returns the end tag of the tag that a text begins: `</function>` of `<function=`. A template does not have it, because its
-/// parser looks only for keys and values.
+/// Returns the end tag of the tag that a text begins: `</function>` of `<function=`. A template does not contain the end tag,
+/// because its parser looks only for keys and values.
 fn end_of_tag(begin: &str) -> Option<String> {
     let name = begin.strip_prefix('<')?;
     let name = &name[..name.find(['=', ' '])?];

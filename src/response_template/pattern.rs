@@ -72,7 +72,7 @@ impl Reader<'_> {
         Some(all)
     }
 
-    /// Reads a character, a class of blanks or a group: its alternatives.
+    /// Reads a character, a class of blanks or a group. Returns its alternatives.
     fn part(&mut self) -> Option<Vec<Sequence>> {
         if self.takes("$") || self.takes(r"\Z") || self.takes(r"\z") {
             return Some(vec![Vec::new()]);

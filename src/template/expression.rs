@@ -61,7 +61,8 @@ impl<'a> Variables<'a> {
         Ok(())
     }
 
-    /// Carries out a `set` without a block. If it is uncertain whether the statement runs, the variable is unknown afterwards.
+    /// Carries out a `set` without a block. If it is uncertain whether the statement runs, and the old and the new value differ,
+    /// the variable is unknown afterwards.
     pub fn assign(&mut self, statement: &'a str, is_sure: bool) -> Result<()> {
         let Some((target, source)) = statement.split_once('=') else { return Ok(()) };
         let (target, source) = (target.trim(), source.trim());
@@ -93,7 +94,7 @@ pub fn evaluate<'v>(expression: &'v str, variables: &'v Variables<'_>) -> Result
     let mut parser = Parser::new(expression);
     let value = parser.choice(variables)?;
     parser.space();
-    // An expression that was not understood has an unknown value.
+    // If the parser stopped before the end, the expression's value is unknown.
     Ok(if parser.rest.is_empty() { value } else { Value::Unknown })
 }
 
@@ -147,7 +148,7 @@ impl<'t> Parser<'t> {
         (!name.is_empty() && self.take("=")).then_some(name)
     }
 
-    /// Gives up on the rest of the expression, whose value is then unknown.
+    /// Stops reading the expression, whose value is then unknown.
     fn lost<'v>(&mut self) -> Value<'v> {
         self.rest = "\0";
         Value::Unknown
@@ -438,7 +439,7 @@ impl<'t> Parser<'t> {
             ("string", value) => Truth::from(matches!(value, Value::Text(_))),
             ("mapping" | "number", _) => Truth::No,
             ("eq" | "equalto" | "sameas", _) => {
-                // Without parentheses, the next operand is the argument.
+                // The argument of the test may have no parentheses: it is the next operand.
                 let other = self.operand(variables)?;
                 value.equals(&other)
             }

@@ -113,7 +113,7 @@ impl Dialect {
 
 #[cfg(not(feature = "templates"))]
 mod render {
-    /// A type without values that replaces `render::Rendered`: without the feature, nothing is rendered.
+    /// Replaces `render::Rendered` if the feature is off. The type has no values, because nothing is rendered then.
     pub enum Rendered {}
 }
 
@@ -144,7 +144,7 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
         .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |name| reads_call(name, rendered))))
         .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |_| true)))?;
     check_named(candidate.signature, &evidence)?;
-    // The dialect is built in, so it is found.
+    // The candidates are built-in dialects, so this one is found.
     let dialect = Dialect::find(candidate.signature.name).map_err(|_| UnknownTemplate(Reason::NoMarker))?;
     #[cfg(feature = "templates")]
     if let Some(rendered) = rendered {

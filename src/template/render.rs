@@ -97,7 +97,7 @@ impl Rendered {
                 Ok(text) => after_question(&text).to_string(),
                 Err(_) => prompt.clone(),
             };
-        // In the turns thinking is switched on, so that its markers are rendered.
+        // For the turns, thinking is switched on, so that the template writes the markers of the thinking.
         let shown = over(thinking, &context! { add_generation_prompt => false })?;
         let turn = |turn: Value| -> Result<String, Error> {
             let turn = over(shown.clone(), &context! { messages => [user.clone(), turn] })?;
@@ -109,7 +109,7 @@ impl Rendered {
             for arguments in [context! { city => "aside" }, Value::from("{\"city\": \"aside\"}")] {
                 match turn(message(content.clone(), Some(arguments))) {
                     Ok(text) if call.is_none() && text.contains(CALLED) => call = Some(text),
-                    // A second try would take as long.
+                    // The next form of the call would use up the fuel too.
                     Err(error) if error.kind() == ErrorKind::OutOfFuel => break,
                     _ => {}
                 }
@@ -123,7 +123,7 @@ impl Rendered {
         [&self.default_prompt, &self.thinking_prompt]
     }
 
-    /// Replaces the evidence from reading the template by the evidence from rendering it.
+    /// Replaces evidence from the unrendered template by the rendered turns.
     pub fn show<'a>(&'a self, evidence: &mut Evidence<'a>) {
         if let Some(answer) = &self.answer {
             (evidence.written, evidence.thought, evidence.answer) = (answer, THOUGHT, ANSWER);
@@ -137,7 +137,7 @@ impl Rendered {
     pub fn start(&self, dialect: &Dialect) -> Fallible<Start> {
         let start = Scanner::with_options(dialect, &ScannerOptions::default());
         let start = start.and_then(|mut scanner| scanner.start_from_prompt(self.prompt.as_bytes()));
-        // For a new scanner, this fails only without memory.
+        // For a new scanner, this fails only if memory runs out.
         start.map_err(|_| OutOfMemory)
     }
 }
@@ -254,7 +254,7 @@ fn after_question(text: &str) -> &str {
     text.rfind(QUESTION).map_or(text, |at| &text[at + QUESTION.len()..])
 }
 
-/// Sets Jinja up as the hosts of chat templates do.
+/// Returns an environment of Jinja with the settings, filters and functions that hosts of chat templates use.
 fn environment() -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -272,7 +272,7 @@ fn environment() -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-/// Calls methods of Python values. `append` does not change the list, since no marker depends on it.
+/// Calls a method that Python values have. `append` does not change the list, since markers are never written from it.
 fn method(state: &mut State, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, Error> {
     match (value.kind(), method) {
         (ValueKind::Seq, "append") => Ok(Value::from(())),

@@ -24,7 +24,7 @@ pub struct SaidCall {
     pub is_whole: bool,
 }
 
-/// Reads a turn from a start, or after a prompt. Returns `None` if the dialect does not have this start, or without memory.
+/// Reads a turn from a start, or after a prompt. Returns `None` if the dialect does not have this start, or if memory runs out.
 pub fn read(dialect: &Dialect, start: Option<Start>, prompt: Option<&str>, turn: &str) -> Option<Said> {
     let mut said = Said::default();
     let mut writer = CallWriter::new(dialect, call_writer::Options::new().id_prefix(ID_PREFIX));

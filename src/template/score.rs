@@ -30,7 +30,7 @@ pub struct Candidate {
     pub signature: &'static Signature,
     pub start: Start,
     score: i32,
-    /// Whether all tool markers of the dialect are in the template, and all its turn markers.
+    /// Whether the template has all tool markers of the dialect, and whether it has all turn markers.
     has_all: (bool, bool),
 }
 
@@ -80,7 +80,7 @@ impl<'a> Scorer<'a> {
     /// little.
     fn find_outer(&mut self, text: &str) -> bool {
         let table = &self.catalogue.table;
-        // The text of a tag has no `>`, which is counted here.
+        // In the table, the text of a tag lacks the `>`, so one byte is added.
         let length = |tool: NeedleId| table[tool].text.len() + usize::from(table[tool].is_tag);
         let places =
             self.catalogue.tools[self.by as usize].iter().filter_map(|&tool| Some((place(text, &table[tool])?, tool)));
@@ -136,8 +136,8 @@ impl<'a> Scorer<'a> {
         } else {
             let pairs = || signature.thinking.iter().filter(|pair| self.has_pair(pair));
             let count = pairs().count();
-            // Without thinking markers in the template, a wrapper that is a token is enough, and so is a text that only this
-            // family has.
+            // If the template has no markers of the thinking, the dialect is recognised by a wrapper that is a token, or by a
+            // text that only templates of this family have.
             let is_known = is_own && !signature.thinking.is_empty();
             let is_token = |wrapper: &&NeedleId| self.catalogue.table[**wrapper].text.starts_with("<|");
             let mut wrappers = signature.wrappers.iter().filter(is_token);
@@ -150,7 +150,7 @@ impl<'a> Scorer<'a> {
             if pairs().any(|pair| self.prompt_opens(pair)) {
                 start = thinking;
             } else if count == 0 && self.evidence.prompts.iter().all(|prompt| prompt.contains(UNKNOWN)) {
-                // The opener may be written by a macro, which is not read.
+                // A macro may write the opener, and the text of macros is unknown.
                 start = signature.start;
             }
             // If the prompt opens the thinking, and closes it only when no thinking is wanted, the family starts in the
@@ -222,8 +222,8 @@ impl<'a> Scorer<'a> {
             + self.stands(&pair.after_close, &pair.close, |marker, framing| self.is_between(marker, framing, answer))
     }
 
-    /// Returns 1 if exactly this framing is next to one of the markers, and -1 if there is different framing. Framing between a
-    /// marker and the thought or the answer is the best evidence; elsewhere, empty framing does not count.
+    /// Returns 1 if exactly this framing is next to one of the markers, and -1 if different framing is. Framing between a marker
+    /// and the thought or the answer is the best evidence; elsewhere, empty framing does not count.
     fn stands(&self, framing: &Framing, markers: &[NeedleId], is_between: impl Fn(&str, &str) -> Option<bool>) -> i32 {
         let text = |marker: &NeedleId| &*self.catalogue.table[*marker].text;
         let seen = markers.iter().filter_map(|marker| is_between(text(marker), &framing.text));
@@ -244,7 +244,7 @@ impl<'a> Scorer<'a> {
         let mut from = 0;
         let written = self.evidence.written;
         while let Some(at) = memmem::find(&written.as_bytes()[from..], right.as_bytes()).map(|at| from + at) {
-            // Of very long white space, a part is examined.
+            // Only a part of very long white space is examined.
             const MOST: usize = 64;
             let before = &written[floor(written, at.saturating_sub(left.len() + framing.len() + MOST))..at];
             if before.strip_suffix(framing).is_some_and(|before| before.ends_with(left)) {

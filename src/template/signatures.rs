@@ -161,7 +161,8 @@ impl Table {
     fn framing(&mut self, markers: &[(String, bool)], text: &str, join: impl Fn(&str, &str) -> String) -> Framing {
         let longer = [text, "\n"].concat();
         let with = markers.iter().map(|(marker, is_tag)| {
-            // The end of a tag is not known here, so only an empty framing after it can be searched for as a tag.
+            // The text of a tag lacks its end, so framing after the tag cannot be searched for: only without framing is the text
+            // a tag.
             let alone = *is_tag && text.is_empty();
             [(text, alone), (&longer, false)].map(|(framing, is_tag)| self.add(&join(marker, framing), is_tag))
         });

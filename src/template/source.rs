@@ -47,7 +47,7 @@ struct Frame {
     is_if: bool,
     /// Whether the branch that is being read is taken.
     taken: Truth,
-    /// Whether a branch before it is taken.
+    /// Whether an earlier branch of the block is taken.
     earlier: Truth,
     /// In a generation prompt: the paths to the block, and the paths through its branches.
     before: Vec<String>,
@@ -61,7 +61,7 @@ struct Reader<'a> {
     /// The maximum number of bytes of a text.
     most: usize,
     frames: Vec<Frame>,
-    /// The number of open blocks that are not taken, and of blocks of which that is unknown.
+    /// The number of open blocks whose current branch is not taken, and of those for which this is unknown.
     dead: usize,
     unsure: usize,
     /// The paths through the last generation prompt.

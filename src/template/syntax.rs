@@ -59,7 +59,8 @@ pub fn prepare(template: &str, most: usize) -> Option<String> {
             (b"generation", _) => replace(inside, end, &[" if true "]),
             (b"endgeneration", _) => replace(inside, end, &[" endif "]),
             (body, assigns) if body.starts_with(b"set") => match assigns {
-                // Only an attribute of a namespace outlives a round of a loop, so only there can values become deep.
+                // Only attributes of namespaces keep their values from one round of a loop to the next, so only these values can
+                // become deep.
                 Some(assigns) if bytes[inside..assigns].contains(&b'.') => {
                     replace(assigns, assigns, &[" (("]);
                     replace(end, end, &[") | ", FILTER, ") "]);

@@ -72,7 +72,7 @@ pub struct TokenState {
 /// A decision about tokens that an event leads to.
 enum Decided {
     Token(Channel, Role),
-    /// All content so far was thinking, or all thinking was content. This is the right channel.
+    /// All content so far was thinking, or all thinking was content. The field is the right channel.
     Reclassified(Channel),
 }
 
@@ -84,7 +84,7 @@ impl Decided {
     }
 }
 
-/// The facts that the events have shown so far.
+/// The state that results from the events so far.
 #[derive(Clone, Default)]
 struct Reading {
     /// The tokens that are in no event yet: their ids, and the offsets of their first bytes.
@@ -94,7 +94,8 @@ struct Reading {
     has_ended: bool,
     /// Whether all content so far was reclassified as thinking, and the closer that shows it is the next event.
     is_closing: bool,
-    /// The ids after the end of the thinking, or of the content if there was no thinking so far, without the waiting ones.
+    /// The ids after the end of the thinking, or, if there was no thinking so far, the ids of the content. Waiting tokens are not
+    /// included.
     content: Vec<u32>,
     counts: [u64; 4],
 }
@@ -316,7 +317,7 @@ impl Reading {
             Kind::Text if event.channel == Channel::Content && self.depth == 0 && !self.has_ended => {
                 self.has_ended = !is_blank(event.bytes);
             }
-            // Before this removed marker there were only blanks, which are not content.
+            // Only blanks came before this marker, which is removed, and blanks are not content.
             Kind::Framing if !self.has_ended && !is_blank(event.bytes) => self.content.clear(),
             _ => {}
         }

@@ -58,7 +58,7 @@ impl TokenBytes for Vocabulary {
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     bytes: Vec<u8>,
-    /// For each token, the end of its bytes.
+    /// For each token, the index after its last byte in `bytes`.
     ends: Vec<usize>,
     special: Vec<bool>,
 }
