@@ -66,7 +66,7 @@ fn object(text: &str, call: &Call, name: usize, ids: Ids) -> Option<Unit> {
             let id = index.or(number.map(str::to_owned));
             return unit(Seen::Object { name, arguments, id, key_is_name: false });
         }
-        // An object inside another, a form that no table can describe.
+        // The call is an object with further objects around its members, which no table can describe.
         return None;
     }
     None
@@ -92,7 +92,7 @@ fn json(text: &str, call: &Call, name: usize) -> Option<Unit> {
 /// Looks for a call whose keys and values follow its name and are not JSON.
 fn keys(text: &str, call: &Call, name: usize) -> Option<Unit> {
     let mut end = name + call.name.len();
-    // These are objects as Python prints them, which no model writes.
+    // Such arguments are an object as Python prints it, which no model writes.
     let is_python = |key: &str| ["{'", "{\""].iter().any(|before| text[end..].contains(&[*before, key].concat()));
     if call.arguments.iter().any(|(key, _)| is_python(key)) {
         return None;
@@ -141,7 +141,7 @@ fn head(between: &str, id: &str) -> Head {
         let trimmed = text.trim_end();
         if trimmed.is_empty() { text.to_owned() } else { trimmed.to_owned() }
     };
-    // The name with the call's number is the id.
+    // A colon and the call's number follow the name: the name with these is the id.
     if let Some(rest) = between.strip_prefix(':').filter(|rest| rest.starts_with(|char: char| char.is_ascii_digit())) {
         let rest = rest.trim_start_matches(|char: char| char.is_ascii_digit());
         return Head { name_end: name_end(rest), id: Id::Head, ..Head::default() };
@@ -208,7 +208,7 @@ fn tags(caller: &Caller<'_>, text: &str, unit: &Unit, sketch: &mut Sketch) -> Op
     if close.is_empty() || key_open.is_empty() {
         return None;
     }
-    // If the key's opener does not end the name, a call without arguments shows what does.
+    // If the opener of the first key does not end the name, a call without arguments shows the text that does.
     if name_end.is_empty()
         && let Some(none) = caller.text(&[NO_ARGUMENT])
         && let Some(at) = none.find(ONE.name)
@@ -230,13 +230,13 @@ fn tags(caller: &Caller<'_>, text: &str, unit: &Unit, sketch: &mut Sketch) -> Op
     Some(Body::Tags { head: Head { name_end, ..Head::default() }, tags: Box::new(tags) })
 }
 
-/// Returns whether a number and a text with the same digits are written in the same way.
+/// Returns whether the template writes a number and a text with the same digits in the same way.
 fn is_plain(caller: &Caller<'_>) -> bool {
     let of = |wanted: &str| VALUES.iter().find(|(what, _)| *what == wanted).and_then(|(_, call)| caller.text(&[*call]));
     of("a number").is_some_and(|number| of("the text of a number") == Some(number))
 }
 
-/// Splits the text between a key and its value: the end of the key, the type's word, the beginning of the value.
+/// Splits the text between a key and its value: the end of the key, the word for the type, and the beginning of the value.
 fn typed(caller: &Caller<'_>, key_to_value: &str, tags: &mut Tags) {
     // The other kinds of values: JSON's name of each, and how it may be written.
     const KINDS: [(&str, &str, &[&str]); 5] = [
@@ -252,7 +252,7 @@ fn typed(caller: &Caller<'_>, key_to_value: &str, tags: &mut Tags) {
             let (_, call) = VALUES.iter().find(|(known, _)| known == what)?;
             let text = caller.text(&[*call])?;
             let after = &text[text.find(KEYS[0])? + KEYS[0].len()..];
-            // The type's word may also be in the value.
+            // The word for the type may look like the value, so the value is the last such text.
             let value = written.iter().filter_map(|written| after.rfind(written)).max()?;
             Some((*kind, after[..value].to_owned()))
         })
@@ -294,7 +294,7 @@ fn typed(caller: &Caller<'_>, key_to_value: &str, tags: &mut Tags) {
     for (kind, other) in &others {
         let Some(word) = word_of(other) else { continue };
         match words.iter_mut().find(|(known, _)| *known == word) {
-            // The template uses one word for several kinds.
+            // The template uses the same word for several kinds of values.
             Some((_, meaning)) if *meaning != *kind => *meaning = if *meaning == "string" { "string" } else { "json" },
             Some(_) => {}
             None => words.push((word, kind)),

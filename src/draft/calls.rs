@@ -11,7 +11,7 @@ use super::renderings::{Renderings, with_tools};
 use super::sketch::{Body, Id, Region, Sketch};
 use super::texts::{before_marker, begins_marker, leading_marker, marker, markers, shared_end, shared_start};
 
-/// Openers after which some models write calls as objects, and others in tags; a model may write both.
+/// Openers after which some models write calls as objects, and others in tags. Some models write both.
 const OF_OBJECTS: [&str; 1] = ["<tool_call>"];
 
 /// Finds how calls are written.
@@ -43,7 +43,7 @@ pub fn find<'a>(renderings: &'a Renderings<'a>, frame: &'a Frame, sketch: &mut S
     }
     let before = clean(&text[..unit.start], sketch, caller.content);
     let last = &text[bodies::end(&text, &unit, &body)..];
-    // Some templates close the calls only after the second one.
+    // Some templates write the closer only in turns with two calls.
     let after = between.as_ref().map_or(last, |(_, after)| after);
     let between = between.as_ref().map(|(between, _)| between.as_str());
     let after = frame.end_in(after).map_or(after, |at| &after[..at]);
@@ -124,7 +124,7 @@ fn region(before: &str, after: &str, between: Option<&str>, body: Body, frame: &
         if takes_brackets {
             return trimmed.trim_end_matches(['[', ' ', '\n', '\t']).to_owned();
         }
-        // A blank directly before a name belongs to the marker.
+        // If the text ends with a word, the blanks between that word and the name are part of the marker.
         let is_part = trimmed.ends_with(|char: char| char.is_alphanumeric());
         if is_part { text.trim_start().to_owned() } else { trimmed.to_owned() }
     };
@@ -141,7 +141,7 @@ fn region(before: &str, after: &str, between: Option<&str>, body: Body, frame: &
         region.is_apart = true;
         let (opener, begin) = split_opener(&open(before), &region.body, frame);
         (region.open, region.begin) = (opener, begin);
-        // Text that is only after the last call ends the turn.
+        // Text that follows only the last call ends the turn.
         let shared = between.map_or(after.len(), |between| before_marker(after, shared_start(after, between)));
         let close = close(&after[..shared]);
         let list = markers(&close);
@@ -168,7 +168,7 @@ fn region(before: &str, after: &str, between: Option<&str>, body: Body, frame: &
     (region, None)
 }
 
-/// Returns the first place from `from` on where a marker begins, or a part of a marker before a name.
+/// Returns the first place from `from` on where a marker begins, or the part of a marker before a name.
 fn first_marker(text: &str, from: usize) -> Option<usize> {
     text[from..].char_indices().map(|(at, _)| from + at).find(|&at| begins_marker(text, at))
 }
@@ -182,7 +182,7 @@ fn split_opener(text: &str, body: &Body, frame: &Frame) -> (String, String) {
     if rest.is_empty() {
         return (text.to_owned(), String::new());
     }
-    // The marker of a turn's end, or of a role, is not an opener by itself.
+    // A marker that ends turns, or is part of the role line, is not an opener by itself.
     let first = &text[..len];
     let is_common = frame.ends.iter().any(|end| end == first) || frame.role.contains(first);
     if is_common || marker(rest).is_none() && !rest.starts_with('<') && !markers(rest).is_empty() {
@@ -191,13 +191,13 @@ fn split_opener(text: &str, body: &Body, frame: &Frame) -> (String, String) {
     (first.to_owned(), rest.to_owned())
 }
 
-/// Moves the texts of the region to the keys that its kind of body has.
+/// Moves texts of the region to those keys of the dialect file that its kind of body allows.
 fn adapt(region: &mut Region, sketch: &mut Sketch) {
     if matches!(region.body, Body::Object { .. } | Body::Literal { .. }) && !region.end.is_empty() {
         region.skip.push(std::mem::take(&mut region.end));
     }
     if let Body::Json { head } | Body::Tags { head, .. } = &mut region.body {
-        // If the head is an id, the name follows a word that is not part of the name.
+        // If the head is an id, the text between the last marker and the name is a prefix.
         let begin = if region.begin.is_empty() { &mut region.open } else { &mut region.begin };
         if head.id == Id::Head {
             let last = markers(begin).last().map_or(0, |last| last.end);

@@ -7,7 +7,7 @@ use super::sketch::{Body, Head, Id, Region, Sketch, Tags, Thinking};
 use super::texts::marker;
 use crate::dialect::quoted;
 
-/// The parts to write. A file that the library refuses is tried again without some of them.
+/// The parts of the file to write. If the library refuses the file, it is written again without some parts.
 #[derive(Clone, Copy)]
 pub struct Way<'a> {
     pub name: &'a str,

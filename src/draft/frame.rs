@@ -7,7 +7,7 @@ use super::probes::{ANSWER, After, Call, Content, END_OF_TEXT, NO_SWITCHES, SHAP
 use super::renderings::{Renderings, Settings};
 use super::texts::{OF_THINKING, before_marker, leading_marker, markers, shared_start};
 
-/// A setting of the switches, with the prompt that it leads to.
+/// Values for the switches, and the prompt that the template renders with them.
 pub struct Variant {
     pub settings: Settings,
     /// The generation prompt: all text after the user's turn if an answer is asked for.
@@ -46,7 +46,8 @@ impl Frame {
         let user_end = user_end(renderings, &variants[0], &answer);
         let mut variants = variants;
         for variant in &mut variants {
-            // A template may write the role line even if no answer is asked for, and a different one after the last question.
+            // A template may write the role line even if no answer is asked for, or a different role line after the last
+            // question.
             if variant.is_whole {
                 let rest = variant.prompt.strip_prefix(&answer[..user_end]).unwrap_or_default();
                 variant.prompt = rest.to_owned();
@@ -107,7 +108,7 @@ impl Frame {
             after_user(&text[..until_answer(text)]).iter().for_each(|text| share(text));
         }
         self.variants.iter().for_each(|variant| share(&variant.prompt));
-        // A template writes an unknown part as a value, and not as a turn.
+        // Only members of messages are tried: a part of an unknown type would be written as a value, and not as a turn.
         let members = SHAPES.iter().filter(|shape| matches!(shape, Shape::Member(_)));
         let shown = members.map(Some).chain([None]);
         for (thought, settings) in
@@ -174,11 +175,11 @@ impl Frame {
     }
 }
 
-/// Returns the number of bytes at the beginning of a turn that end the user's turn: those before the generation prompt, if the turn
-/// has one.
+/// Returns the number of bytes at the beginning of a turn that end the user's turn. If the turn contains the generation prompt,
+/// these are the bytes before it.
 fn user_end(renderings: &Renderings<'_>, plain: &Variant, answer: &str) -> usize {
     let before = &answer[..answer.find(ANSWER).unwrap_or(answer.len())];
-    // Text that a prompt adds to a role line does not occur in every turn.
+    // Some turns lack the text that a prompt has after the role line, so shorter beginnings of the prompt are searched for too.
     let mut role = plain.prompt.as_str();
     loop {
         if !role.trim().is_empty()
@@ -222,7 +223,7 @@ fn variants(renderings: &Renderings<'_>, variables: &[String]) -> Vec<Variant> {
         known.copied().chain(others.map(|name| (name, &["true"][..], &["false"][..]))).take(MOST_SWITCHES).collect();
     let mut all_on = Settings::new();
     for (name, on, _) in &switches {
-        // Any other variable may be a text, or may not concern the thinking.
+        // Other variables are not set: they may be texts, or may not concern the thinking.
         let is_of_thinking = |name: &str| OF_THINKING.iter().any(|word| name.contains(word));
         let known = SWITCHES.iter().any(|(known, ..)| known == name) || is_of_thinking(name);
         for json in on.iter().filter(|_| known) {

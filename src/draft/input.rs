@@ -10,7 +10,7 @@ use super::{ChatTemplate, DraftError};
 
 /// The longest template file and the longest `tokenizer_config.json`, in bytes.
 const LONGEST: u64 = 64 << 20;
-/// The names of the templates to choose from a list, in the order of preference: the template that shows calls first.
+/// The names of the templates to choose from a list. The first, which shows calls, is preferred.
 const NAMES: [&str; 2] = ["tool_use", "default"];
 
 impl ChatTemplate {
@@ -92,7 +92,7 @@ impl ChatTemplate {
             }
         }
         let slug = slug.trim_matches(['-', '.']);
-        // Files of every model have these names.
+        // These names are the same for all models.
         let is_common = ["", "chat-template", "tokenizer-config", "tokenizer", "template", "model"].contains(&slug);
         ChatTemplate { name: if is_common { self.name } else { Some(slug.to_owned()) }, ..self }
     }
@@ -109,7 +109,7 @@ fn of_config(config: &Value) -> ChatTemplate {
     };
     let token = |value: &Value| value.as_str().or(value["content"].as_str()).map(str::to_owned);
     let added = config["added_tokens_decoder"].as_object();
-    // Tokens that decoders keep in the text are separate tokens too.
+    // All added tokens are included, even those that decoders keep in the text.
     let special = added.into_iter().flatten().filter_map(|(_, added)| token(added));
     ChatTemplate {
         text: text.and_then(Value::as_str).unwrap_or_default().to_owned(),

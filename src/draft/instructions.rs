@@ -81,7 +81,7 @@ pub fn calls(renderings: &Renderings<'_>, frame: &Frame) -> Option<(Region, Stri
             _ => {}
         }
     }
-    // The marker is a word directly before a list of calls.
+    // The last possibility: the marker is a word directly before a list of calls.
     let at = text.find("[{\"name\":")?;
     let word = text[..at].rsplit(|char: char| !char.is_ascii_alphanumeric() && char != '_').next()?;
     (word.len() > 3 && !without.contains(word)).then(|| {

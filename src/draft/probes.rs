@@ -77,7 +77,7 @@ pub enum Shape {
     Part(&'static str, &'static str),
     /// The same, but the text is itself a list of parts.
     PartOfTexts(&'static str, &'static str),
-    /// Blocks of a single content: thoughts, response, calls.
+    /// Blocks in one object: a block each for the thoughts, the calls and the response.
     Blocks,
     /// The text of the content, which has the reasoning between these two markers.
     Inside(String, String),

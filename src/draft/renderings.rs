@@ -24,7 +24,7 @@ pub struct Renderings<'a> {
     end_of_text: &'a str,
     begin_of_text: &'a str,
     left: Cell<u64>,
-    /// The reason that the template gave when it refused a probe last.
+    /// The template's reason for the last probe that it refused.
     refusal: RefCell<Option<String>>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Renderings<'a> {
         Renderings { jinja, begin_of_text, end_of_text, left: Cell::new(FUEL_OF_ALL), refusal: RefCell::default() }
     }
 
-    /// Returns the reason that the template gave when it refused a probe.
+    /// Returns the template's reason for the last probe that it refused.
     pub fn refusal(&self) -> Option<String> {
         self.refusal.borrow().clone()
     }

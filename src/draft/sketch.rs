@@ -36,20 +36,20 @@ pub struct Thinking {
     pub after_open: String,
     pub before_close: String,
     pub after_close: String,
-    /// Whether the opener is prose, which counts only where an answer begins.
+    /// Whether the opener is prose, which counts as a marker only where an answer begins.
     pub leads: bool,
 }
 
 /// The text around calls, and the form of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Region {
-    /// Empty if there is no text before a call.
+    /// The opener. It is empty if there is no text before a call.
     pub open: String,
     pub close: String,
     pub begin: String,
     pub end: String,
     pub skip: Vec<String>,
-    /// A turn showed it.
+    /// Whether a turn showed the region.
     pub is_seen: bool,
     /// Whether each call has a separate region.
     pub is_apart: bool,
@@ -83,7 +83,7 @@ pub struct Head {
 pub enum Id {
     #[default]
     None,
-    /// The head of a call is its id, which contains the name.
+    /// The whole head of a call is its id, which contains the name.
     Head,
     /// The id follows the name and this text.
     After(String),

@@ -7,12 +7,12 @@ use super::renderings::{Renderings, Settings};
 use super::sketch::{Sketch, Thinking};
 use super::texts::{is_closer, leading_marker, marker, markers, opener_of, split_at, trimmed};
 
-/// A turn that shows a thought, and the probe that led to it.
+/// A turn that shows a thought, and the probe for which it was rendered.
 pub struct Shown {
     pub shape: Shape,
     pub settings: Settings,
     pub after: After,
-    /// The turn after the role line, with a call if the template shows thoughts only next to a call.
+    /// The text of the turn after the role line. It has a call if the template shows thoughts only next to a call.
     pub text: String,
     pub calls: &'static [Call],
 }
@@ -23,7 +23,8 @@ const CALL: &[Call] = &[ONE];
 ///
 /// # Errors
 ///
-/// Returns the role line's marker if it is also between a thought and the answer, because these are then messages with headers.
+/// Returns the role line's marker if it is also between a thought and the answer, because the role line and that marker then
+/// begin messages with headers.
 pub fn find(
     renderings: &Renderings<'_>,
     frame: &mut Frame,
@@ -43,7 +44,7 @@ pub fn find(
         None => from_prompts(renderings, frame, &closers, sketch),
     }
     let shown = shown.map(|mut shown| {
-        // The role line may have become shorter meanwhile.
+        // The frame may have made the role line shorter since this turn was rendered.
         if let Some(text) = shown.render(renderings).filter(|text| around(text).is_some()) {
             frame.turn_of(&text).clone_into(&mut shown.text);
         }
@@ -144,7 +145,8 @@ fn from_turn(frame: &mut Frame, text: &str, sketch: &mut Sketch) {
         (mid, after)
     };
     let (before_close, inner, after_close) = trimmed(mid);
-    // If the text between begins with a marker, that is the closer, and the opener of the answer's wrapper may follow.
+    // If the text between thought and answer begins with a marker, the marker is the closer, and the opener of the answer's
+    // wrapper may follow.
     let close_len = marker(inner).unwrap_or(inner.len());
     let (close, rest) = inner.split_at(close_len);
     let (between, wrapper, _) = trimmed(rest);
@@ -159,7 +161,7 @@ fn from_turn(frame: &mut Frame, text: &str, sketch: &mut Sketch) {
         after_open: after_open.to_owned(),
         before_close: before_close.to_owned(),
         after_close: after_close.to_owned(),
-        // A closer that is prose may have an opener that is prose too.
+        // If the closer is prose, the opener may be prose too.
         leads: opener_of(close).is_none(),
     };
     if opener.is_empty() {
