@@ -152,7 +152,7 @@ fn shown(text: &str, most: usize) -> String {
 
 /// The TOML library's message for a key with too many dots, without its place.
 const TOO_DEEP: &str = "recursion limit";
-/// The dots of the shortest such key.
+/// The number of dots in the shortest such key.
 const MOST_DOTS: usize = 80;
 
 /// Returns the place of the first such key. Everything else in the file is well formed, so no value has as many dots.

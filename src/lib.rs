@@ -63,7 +63,6 @@
 //! | `templates` | no | `Dialect::find_for_rendered_template`, which renders a chat template with the variables of a request, and `Dialect::draft`, which drafts a dialect from one |
 
 #![deny(unsafe_code, missing_docs, missing_debug_implementations)]
-// Clippy's lints for interfaces.
 #![warn(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,
@@ -72,7 +71,7 @@
 )]
 
 pub mod answer;
-// Public for the project's own program and tests. Hosts use `answer`.
+// This module is public only for the project's own program and tests. Hosts use `answer`.
 #[doc(hidden)]
 pub mod call_writer;
 mod calls;

@@ -1,15 +1,17 @@
-//! A cache of the last texts that were read. A server gets the same few templates and lists of tools with each request, and reading
-//! one takes far longer than comparing it with those that were read before.
+//! A cache of the last texts that were read. A server gets the same few templates and lists of tools with each request, and
+//! parsing such a text takes far longer than comparing it with the cached texts.
 
 use std::sync::RwLock;
 
 use crate::memory::copy_text;
 
-/// The last texts and what they say, the oldest first. Texts are compared instead of hashes, which can be forged.
+/// The last texts with the values that were read from them, the oldest first. The texts themselves are compared, because hashes
+/// can be forged.
 ///
-/// No call waits for a lock: while another thread writes, or after a fork that happened meanwhile, the cache is as if it were empty.
+/// No call waits for a lock: while another thread writes to the cache, or after a fork during such a write, the cache seems
+/// empty.
 pub struct Recent<T> {
-    /// The most texts that are kept. After that, the oldest is dropped for each new one.
+    /// The most texts that are kept. Each further text replaces the oldest.
     most: usize,
     /// The longest text that is kept, in bytes.
     longest: usize,
@@ -36,7 +38,7 @@ impl<T> Recent<T> {
         if known.iter().any(|(kept, _)| *kept == text) {
             return;
         }
-        // It is freed after the lock is. Its place is enough for the new text.
+        // The oldest text is freed only at the end of the function, after the lock is released.
         let _oldest = (known.len() == self.most).then(|| known.remove(0));
         if known.try_reserve(1).is_ok() {
             known.push((text, value));

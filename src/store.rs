@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const DIGITS: usize = 12;
-/// The ends of a file's name after its id, when it has been written and while it is. No other program's files have such names: the
-/// folder may be one in which a user keeps other files.
+/// The ends of a file's name, after the id: of a finished file, and of a file that is being written. They distinguish these files
+/// from others that a user keeps in the folder.
 const FINISHED: &str = ".aside-text";
 const UNFINISHED: &str = ".aside-part";
-/// The age up to which a file that is being written is left alone.
+/// The age up to which an unfinished file is not removed.
 const WRITING: Duration = Duration::from_secs(60 * 60);
 
 /// A folder of texts. Several threads and processes may use one folder at the same time. Each text is in a file with the name
@@ -53,14 +53,14 @@ impl Store {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder)?;
-        // Somebody else may have made the link, and texts would be written and removed where it leads.
+        // Another user may have made the link, and texts would then be written and removed in the folder that it leads to.
         if fs::symlink_metadata(&folder)?.is_symlink() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a link: name the folder that it leads to"));
         }
         Ok(Store::at(folder))
     }
 
-    /// Opens a folder to read its texts. Makes nothing.
+    /// Opens an existing folder to read its texts.
     ///
     /// # Errors
     ///
@@ -84,15 +84,15 @@ impl Store {
         self
     }
 
-    /// Sets the most bytes of all texts together, the next text included. When a text is added, the oldest ones are removed to make
-    /// room for it, but no text that is being written: a part of a text is removed only an hour after its last bytes were added.
+    /// Sets the most bytes of all texts together, the next text included. When a text is added, the oldest texts are removed to
+    /// make room for it. An unfinished text is removed only if its last bytes were added more than an hour ago.
     #[must_use]
     pub fn most(mut self, bytes: u64) -> Store {
         self.most = bytes;
         self
     }
 
-    /// Sets the greatest age of a text. When a text is added, all that are older are removed.
+    /// Sets the greatest age of a text. When a text is added, all older texts are removed.
     #[must_use]
     pub fn oldest(mut self, age: Duration) -> Store {
         self.oldest = age;
@@ -146,18 +146,18 @@ impl Store {
         }
     }
 
-    /// Returns the text with this id. Does not follow symbolic links, and reads nothing that is not a file, such as a pipe.
+    /// Returns the text with this id. Symbolic links are not followed, and only regular files are read.
     ///
     /// # Errors
     ///
-    /// If the id is not twelve digits, or if there is no text with this id, or none any more.
+    /// If the id is not twelve digits, or if there is no text with this id, perhaps because it was removed.
     pub fn get(&self, id: &str) -> io::Result<Vec<u8>> {
         if !is_id(id) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "an id has twelve digits"));
         }
         let mut options = OpenOptions::new();
         options.read(true);
-        // A pipe is opened at once, so that it can be seen to be one.
+        // Opening must not wait for the other end of a pipe, which the next lines refuse.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let mut file = options.open(self.folder.join(format!("{id}{FINISHED}")))?;
@@ -181,7 +181,7 @@ impl Store {
         Ok(texts.into_iter().map(|text| Text { id: text.id, bytes: text.bytes, written: text.written }).collect())
     }
 
-    /// Returns the files of texts. Files with other names, and links, are none.
+    /// Returns the files of texts, without files of other names and without links.
     fn files(&self) -> io::Result<Vec<TextFile>> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -204,8 +204,7 @@ impl Store {
         Ok(files)
     }
 
-    /// Removes texts that are too old, and then the oldest ones while there are too many bytes for `room` more. Leaves other files
-    /// alone.
+    /// Removes texts that are too old, and the oldest of the others until there is room for `room` more bytes.
     fn sweep(&self, room: u64) -> io::Result<()> {
         let mut files = self.files()?;
         files.sort_by_key(|file| file.written);
@@ -226,11 +225,11 @@ impl Store {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Text {
-    /// Its id, for [`Store::get`].
+    /// The id, for [`Store::get`].
     pub id: String,
-    /// The number of bytes that are kept of it.
+    /// The number of bytes of the text that are kept.
     pub bytes: u64,
-    /// When its last bytes were added.
+    /// The time at which the last bytes were added.
     pub written: SystemTime,
 }
 
@@ -242,8 +241,8 @@ struct TextFile {
     path: PathBuf,
 }
 
-/// A text that is being written. If it is dropped before [`Entry::finish`], nobody can read the text, and it is removed later, after an
-/// hour at the earliest, together with the old texts.
+/// A text that is being written. If it is dropped before [`Entry::finish`], the text cannot be read. Its file is removed with the
+/// old texts when a text is added, after an hour at the earliest.
 ///
 /// ```
 /// use std::io::Write;
@@ -279,7 +278,7 @@ impl Entry {
     ///
     /// # Errors
     ///
-    /// If the file cannot be renamed, because somebody has removed it or its folder. The text is lost then.
+    /// If the file cannot be renamed, because another program has removed it or its folder. The text is then lost.
     pub fn finish(self) -> io::Result<String> {
         match fs::rename(&self.path, self.path.with_file_name(format!("{}{FINISHED}", self.id))) {
             Ok(()) => Ok(self.id),
@@ -290,13 +289,13 @@ impl Entry {
         }
     }
 
-    /// Removes what was written.
+    /// Removes the file.
     pub fn discard(self) {
         let _ = fs::remove_file(self.path);
     }
 }
 
-/// Adds the next bytes. Bytes after the longest allowed text are dropped, and count as written.
+/// Adds the next bytes. Bytes beyond the limit of a text are dropped, and count as written.
 impl Write for Entry {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = usize::try_from(self.room).unwrap_or(usize::MAX);
@@ -317,7 +316,7 @@ fn is_id(text: &str) -> bool {
     text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns random digits. They are random because each `RandomState` has random keys from the system.
+/// Returns random digits. The randomness comes from `RandomState`, whose keys the system provides.
 fn new_id() -> String {
     let number = RandomState::new().hash_one((std::process::id(), SystemTime::now()));
     format!("{:0width$}", number % 10_u64.pow(DIGITS as u32), width = DIGITS)

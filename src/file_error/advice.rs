@@ -1,5 +1,5 @@
-//! Advice on faults in a TOML file: the messages of serde and of the TOML library, reworded for the author of the file. No key of
-//! any file is named here: the reader of the file's own type reports the keys of a table.
+//! Advice on faults in a TOML file: the messages of serde and of the TOML library, reworded for the author of the file. This file
+//! names no key: the keys of a table come from the reader of the file's own type.
 //!
 //! Neither library's error types describe the fault, so their English messages are parsed. Each parsed phrase has a test below,
 //! which fails if a version of a library words it differently: the advice would then be missing, and the library's message shown.
@@ -12,7 +12,8 @@ use crate::distance::nearest;
 /// The longest value that is repeated in its correct form.
 const LONGEST_VALUE: usize = 60;
 
-/// Returns a better message than `said` for the fault at this place; `value` is the file's text there.
+/// Returns a better message for a fault, if there is one. `said` is the library's message, and `value` is the file's text at the
+/// place of the fault.
 pub fn of<T: DeserializeOwned>(place: &Location<'_>, value: &str, said: &str) -> Option<String> {
     if let Some((key, known)) = unknown("unknown field", said) {
         return Some(unknown_key::<T>(place, key, &known));
@@ -49,8 +50,8 @@ pub fn keys<T: DeserializeOwned>(path: &str) -> Vec<String> {
     table::<T>(path).map_or(Vec::new(), |(_, keys)| keys)
 }
 
-/// Returns the form of a table's header, `[a]` or `[[a]]`, and the keys that the table may have. To find out, its reader gets a key
-/// that no table has.
+/// Returns the form of a table's header, `[a]` or `[[a]]`, and the keys that the table may have. To find out, makes the reader
+/// read such a table with an unknown key, and parses the error.
 fn table<T: DeserializeOwned>(path: &str) -> Option<(String, Vec<String>)> {
     let forms = |path: &str| vec![format!("[{path}]"), format!("[[{path}]]")];
     let parents = path.rsplit_once('.').map_or(vec![String::new()], |(parent, _)| forms(parent));

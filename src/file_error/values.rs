@@ -144,7 +144,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
         visitor.visit_newtype_struct(self)
     }
 
-    // It is inlined, so that the compiler knows the name and keeps one of the two branches.
+    // This function is inlined, so that the compiler knows `name` and keeps only one of the two branches.
     #[inline(always)]
     fn deserialize_struct<V: Visitor<'de>>(
         self,

@@ -8,7 +8,7 @@ use super::string::unescape;
 
 pub type Span = Range<usize>;
 
-/// The deepest nesting of values. Each has one bit, which says whether it is an object.
+/// The deepest nesting of values. One bit for each open value says whether it is an object.
 const DEPTH: u32 = u128::BITS;
 
 /// Reads a JSON text from front to back. If one of its functions returns `None`, the text is not JSON, and the reader must not
@@ -340,10 +340,10 @@ mod tests {
             "1 2",
         ];
         for text in good {
-            // A lone surrogate is valid JSON, but not every parser makes a string of it.
+            // A lone surrogate is valid JSON, but not every parser can decode it to a string, so the value is ignored.
             assert!(serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(), "{text}");
             assert!(is_json(text.as_bytes()), "{text}");
-            // No cut text is a whole value, except for numbers.
+            // The beginning of a text is not a whole value, except for numbers.
             for cut in (1..text.trim_end().len()).filter(|_| !text.as_bytes()[0].is_ascii_digit()) {
                 let head = &text.as_bytes()[..cut];
                 let whole = std::str::from_utf8(head)

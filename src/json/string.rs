@@ -85,7 +85,7 @@ pub fn unescape(raw: &[u8], mut part: impl FnMut(&[u8])) {
     let Ok(()) = string.end(&mut put);
 }
 
-/// Two halves of a character that is written as a pair of surrogates.
+/// The first half of a surrogate pair, while its second half has not arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Surrogates {
     high: Option<u32>,
@@ -114,7 +114,7 @@ impl Surrogates {
         }
     }
 
-    /// Passes on half a surrogate pair whose other half did not follow.
+    /// Passes the kept half of a surrogate pair to `put`, because the other half did not follow.
     pub fn end<E>(&mut self, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         self.high.take().map_or(Ok(()), |high| put(&half(high)))
     }
@@ -179,7 +179,7 @@ impl Escape {
 }
 
 impl Unescape {
-    /// Passes on the next text in parts. Text after the closing quote is ignored.
+    /// Passes the next text to `put`, in parts. Text after the closing quote is ignored.
     #[inline]
     pub fn feed<E>(&mut self, text: &[u8], mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
         let mut at = 0;
@@ -238,8 +238,8 @@ impl Unescape {
         self.len
     }
 
-    /// Passes on the character of the escape at the beginning of `text`. Returns the escape's length, or `None` if more bytes are
-    /// needed.
+    /// Passes the character of the escape at the beginning of `text` to `put`. Returns the escape's length, or `None` if more
+    /// bytes are needed.
     #[inline]
     fn escape<E>(&mut self, text: &[u8], put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<Option<usize>, E> {
         match Escape::read(text) {
@@ -259,7 +259,7 @@ impl Unescape {
         }
     }
 
-    /// Passes on half a surrogate pair, if one is held.
+    /// Passes the half of a surrogate pair to `put`, if one is held.
     #[inline]
     fn end_pair<E>(&mut self, put: &mut impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {
         self.surrogates.end(|half| put(Part::Other(half)))
@@ -368,7 +368,7 @@ mod tests {
             (r#"a" b"#, "a"),
             (r#"\u00" b"#, r"\u00"),
             (r#"\u12\"a"#, "\\u12\"a"),
-            // It is cut.
+            // The text ends inside the string.
             (r"a\", r"a\"),
             (r"a\ud83e\u00", "a\u{FFFD}\\u00"),
             ("a\\u004", "a\\u004"),

@@ -21,7 +21,8 @@ enum Place {
         is_key: bool,
         is_escaped: bool,
     },
-    // In a number: after its sign, a zero, other digits, the point, digits after it, an `e`, its sign, digits after these.
+    // In a number: after its sign, a zero, other digits, the point, the digits of the fraction, the `e`, the sign of the
+    // exponent, and the digits of the exponent.
     Minus,
     Zero,
     Digits,
@@ -238,7 +239,7 @@ mod tests {
             let text: Vec<u8> = (0..5).map(|at| BYTES[number / BYTES.len().pow(at) % BYTES.len()]).collect();
             let (len, seen) = read(&text);
             let rest_is_blank = text[len..].iter().all(|&byte| byte == b' ');
-            // No byte of a number shows its end.
+            // A number has no last byte that shows its end.
             let is_number = seen == Seen::Inside && text.last().is_some_and(u8::is_ascii_digit) && is_json(&text);
             let is_whole = rest_is_blank && matches!(seen, Seen::Last | Seen::After) || is_number;
             assert_eq!(is_whole, is_json(&text), "{}", text.escape_ascii());
