@@ -190,10 +190,10 @@ impl Compressor {
 
     /// Sets the longest text, in bytes, that is processed as a whole. A longer text is processed window by window, as in a
     /// [`ToolStream`](crate::compress::ToolStream) with that much memory, so that a tool that prints without end cannot exhaust a
-    /// host. Such a text loses its repeats, or under a budget all but its head, its tail and its error regions. Filters for a tool
-    /// do not see it, and the report has no stretches of it. Values below 4,096 bytes and below four times the budget are raised to
-    /// these. Without this setting, a text of any length is processed as a whole, which takes several times as much memory as the
-    /// text has bytes.
+    /// host. The repeats of such a text are left out; under a budget, only its head, its tail and its error regions stay. Filters
+    /// for a tool are not applied to it, and the report has no stretches of it. Values below 4,096 bytes and below four times the
+    /// budget are raised to these. Without this setting, a text of any length is processed as a whole, which takes several times
+    /// as much memory as the text has bytes.
     ///
     /// ```
     /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
@@ -220,7 +220,7 @@ impl Compressor {
         report.add_before(total);
         let raw: Option<Cow<[u8]>> = match &texts[..] {
             [only] => Some(only.bytes.into()),
-            // Caches take all texts as one text, which would be a copy of all bytes.
+            // A cache gets all texts as one text. For texts that are longer than the memory, that copy would be too large.
             _ if texts.iter().any(|text| self.is_bounded(text.bytes)) => None,
             _ => Some(texts.iter().map(|text| text.bytes).collect::<Vec<_>>().join(&b'\n').into()),
         };
@@ -377,7 +377,7 @@ impl Compressor {
     }
 }
 
-/// The text parts of a result, and what was done with them.
+/// The outcome of each part, and the report on all of them.
 struct Shorter {
     outcomes: Vec<Outcome>,
     report: Report,
@@ -404,8 +404,8 @@ fn shares(texts: &[Original], limit: Option<Limit>) -> Vec<Option<Limit>> {
     bytes.into_iter().enumerate().map(limit).collect()
 }
 
-/// Divides a budget in some unit among the texts. Texts that are never changed get their share first, and so do texts that should
-/// stay whole, if all of these fit. The other texts share the rest by their lengths.
+/// Divides a budget in some unit among the texts. Texts that are too short to be changed get their share first, and so do texts
+/// that should stay whole, if both kinds together fit. The other texts share the rest by their lengths.
 fn shares_of(texts: &[Original], budget: usize, least: usize, length: fn(&[u8]) -> usize) -> Vec<usize> {
     if let [_] = texts {
         return vec![budget];
@@ -425,7 +425,7 @@ fn shares_of(texts: &[Original], budget: usize, least: usize, length: fn(&[u8]) 
     texts.iter().zip(&lengths).map(share).collect()
 }
 
-/// Runs code of the host. An error or a panic in it goes to the report.
+/// Runs code of the host. An error or a panic in the code is added to the report.
 fn guarded<T>(id: &str, report: &mut Report, run: impl FnOnce() -> Result<T, String>) -> Option<T> {
     let failed = |reason| report.failed.push(Failed { filter: id.to_owned(), reason });
     caught(run).map_err(failed).ok()

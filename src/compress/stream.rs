@@ -1,5 +1,5 @@
-//! Compresses a tool's output while it arrives, in bounded memory. A program may print for hours, and its exit code is known only
-//! at the end.
+//! Compresses a tool's output while it arrives, in bounded memory. A program may print for hours, and the exit code of the
+//! program is known only at the end.
 
 use std::{fmt, sync::Arc};
 
@@ -41,7 +41,7 @@ pub struct ToolStream {
     report: Report,
 }
 
-/// The error if the memory is too small for a stream.
+/// The error for a stream whose memory would be too small.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -120,7 +120,7 @@ impl ToolStream {
         self.input.set_exit_code(code);
     }
 
-    /// Takes the next bytes. Calls `out` with the bytes of the result that are final.
+    /// Reads the next bytes. Calls `out` with the bytes of the result that are final.
     #[doc(alias = "aside_tool_stream_feed")]
     pub fn feed(&mut self, chunk: &[u8], out: impl FnMut(&[u8])) {
         let ToolStream { compressor, tool_id, input, now, text, report } = self;

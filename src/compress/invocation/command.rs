@@ -1,5 +1,6 @@
-//! Finds the programs that a command line runs, and the one that printed the visible output. Filters for one tool depend on the
-//! result, so for a line that is not understood there must be no program rather than a wrong one. Nothing is ever executed.
+//! Finds the programs that a command line runs, and the program that printed the visible output. Filters for one tool depend on
+//! the result, so for a line that is not understood, the result must be no program rather than a wrong program. The line is never
+//! executed.
 //!
 //! `shell` cuts the line into simple commands. `wrappers` removes wrappers such as `sudo`. Text inside `bash -c` is parsed in turn,
 //! to a fixed depth.
@@ -39,8 +40,8 @@ impl Command {
         only_printing(&all).map(|at| all.swap_remove(at))
     }
 
-    /// Returns every program of a line, in order; for a shell with `-c`, the programs that it runs. Returns `None` for
-    /// lines that are not followed: those with `case`, and those with shells in shells more than eight deep.
+    /// Returns every program of a line, in order; for a shell with `-c`, the programs that the shell runs. Returns `None` for
+    /// lines with `case`, and for lines with shells in shells more than eight deep.
     ///
     /// ```
     /// use aside::compress::Command;
@@ -75,8 +76,8 @@ impl Command {
         &self.words
     }
 
-    /// Returns whether the program's output is visible. It is not visible for `cd` and the like, or if it goes to a file or into a
-    /// program that writes other text.
+    /// Returns whether the program's output is visible. It is not visible for `cd` and the like, if it is redirected to a file,
+    /// or if it is piped into a program that prints different text.
     #[must_use]
     pub fn prints(&self) -> bool {
         self.prints
@@ -129,11 +130,11 @@ const SILENT: [&str; 12] =
 /// Words of the shell before a command.
 const KEYWORDS: [&str; 13] =
     ["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "esac"];
-/// Programs that pass all lines, or some of them, on unchanged.
+/// Programs that print all lines of their input, or some of them, unchanged.
 const PASSING: [&str; 3] = ["tee", "cat", "less"];
 const CUTTING: [&str; 5] = ["head", "tail", "grep", "egrep", "fgrep"];
 
-/// Adds the programs of a line. `output` says where the line's output goes.
+/// Adds the programs of a line. `output` is the destination of the line's output.
 fn collect(line: &str, output: CommandOutput, depth: usize, all: &mut Vec<Command>) -> Option<()> {
     let depth = depth.checked_sub(1)?;
     let commands = split(line)?;
@@ -169,7 +170,7 @@ fn collect(line: &str, output: CommandOutput, depth: usize, all: &mut Vec<Comman
 
 const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
 
-/// Removes assignments, keywords and wrappers. Also returns whether the command gets its input as arguments.
+/// Removes assignments, keywords and wrappers. Also returns whether the command gets its input as arguments, from `xargs`.
 fn without_wrappers(words: &[String]) -> (InnerCommand, bool) {
     let mut rest = words;
     let mut takes = false;
@@ -216,7 +217,7 @@ fn text_for_shell(words: &[String]) -> Option<&String> {
         }
         let is_bundle = !word.starts_with("--");
         is_given |= is_bundle && word.starts_with('-') && word.contains('c');
-        // `-euo pipefail`
+        // The value of `o` at the end of a bundle is the next word, as in `-euo pipefail`.
         at += usize::from(is_bundle && word.ends_with(['o', 'O']) || word == "--rcfile" || word == "--init-file");
     }
     words.get(at).filter(|_| is_given)
@@ -260,7 +261,7 @@ fn resolve(words: Vec<String>, output: CommandOutput) -> Command {
     if matches!(command.as_str(), "npm" | "pnpm" | "yarn" | "bun") {
         let valued = valued_options(&command);
         let mut at = at;
-        // `npm run x` is x, and so is `yarn workspace w run x`.
+        // The subcommand of `npm run x` is `x`, and so is that of `yarn workspace w run x`.
         while let Some(word) = words.get(at) {
             at += match word.as_str() {
                 "run" | "run-script" => 1,

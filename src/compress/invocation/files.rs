@@ -13,9 +13,9 @@ const SEARCHERS: [&str; 15] =
 /// Programs that list things, and subcommands of git that show the contents of the repository.
 const LISTERS: [&str; 7] = ["ls", "tree", "env", "printenv", "export", "declare", "ps"];
 const OF_GIT: [&str; 6] = ["diff", "show", "blame", "annotate", "cat-file", "format-patch"];
-/// Keys in the input of a tool that reads or searches.
+/// Keys that only the input of a tool that reads or searches has.
 const READS: [&str; 8] = ["path", "file_path", "file", "filename", "pattern", "query", "url", "uri"];
-/// Programs that show logs, and words with which others show logs or search.
+/// Programs that show logs, and words in the command lines of other programs that show logs or search.
 const LOGS: [&str; 2] = ["journalctl", "dmesg"];
 const WORDS: [&str; 3] = ["log", "logs", "grep"];
 
@@ -31,7 +31,8 @@ pub fn only_runs(input: &Input) -> bool {
     printing.peek().is_some() && !printing.any(|run| reads_files(run) || searches(run) || lists(run))
 }
 
-/// Returns whether tools may be recognised by their output. If there is no command line, the tool's input may show that it reads.
+/// Returns whether tools may be recognised by their output. If there is no command line, the keys of the tool's input show
+/// whether the tool reads or searches.
 pub fn may_have_sections(input: &Input) -> bool {
     match input.command() {
         Some(line) if !line.trim().is_empty() => only_runs(input),
@@ -63,9 +64,9 @@ fn lists(run: &Command) -> bool {
 fn reads_files(run: &Command) -> bool {
     let is_reader = |name: &str| READERS.contains(&name);
     match run.name() {
-        // find -exec cat {} +
+        // Such as `find -exec cat {} +`.
         "find" => run.words().windows(2).any(|pair| pair[0].starts_with("-exec") && is_reader(&pair[1])),
-        // git show HEAD:file
+        // Such as `git show HEAD:file`.
         "git" => run.subcommand() == Some("show") && run.words().iter().any(|word| word.contains(':')),
         name => is_reader(name),
     }

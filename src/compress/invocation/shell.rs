@@ -1,5 +1,5 @@
-//! Cuts a command line into simple commands, as a POSIX shell would. It takes one pass over the bytes, with a vector for open
-//! constructs (quotes, substitutions): anybody may write a line, so depth must not use the stack.
+//! Cuts a command line into simple commands, as a POSIX shell would. The bytes are read once, with a vector for open constructs
+//! (quotes, substitutions): a line may be hostile, so depth must not use the stack.
 
 /// The operator between two simple commands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub enum Operator {
     Other,
 }
 
-/// A simple command: its words, and whether its output goes elsewhere.
+/// A simple command: its words, and whether its output is redirected.
 pub struct SimpleCommand {
     pub words: Vec<String>,
     pub redirected: bool,
@@ -50,7 +50,7 @@ pub fn split(line: &str) -> Option<Vec<SimpleCommand>> {
 
 enum Token {
     Word(String),
-    /// The output of the command goes to a file.
+    /// The output of the command is redirected to a file.
     Redirected,
     Pipe,
     Separator,

@@ -1,10 +1,12 @@
 //! Programs that run the command in their arguments, such as `sudo` and `docker exec`. The wrapped command printed the output, so
-//! it is looked for in the wrapper's arguments. The list is data: to add a missing wrapper takes one line and no code.
+//! this file finds that command in the wrapper's arguments. The list is data: to add a missing wrapper takes one line and no
+//! code.
 
 use std::sync::LazyLock;
 
-/// Each line is a wrapper. First come the words that call it, with alternatives separated by commas; then, in capitals, the words
-/// that it takes before the command (`ALL` for all words up to `--` or `-c`); and after a bar, its options that take a value.
+/// The wrappers, one on a line: the words that call the wrapper, with commas between alternatives; in capitals, the words that
+/// the wrapper takes before the command (`ALL` for all words up to `--` or `-c`); and, after a bar, the wrapper's options that
+/// take a value.
 const LIST: &str = "
 sudo | -u -g -h -p -C -r -t -U -D -R -T --user --group --chdir
 doas | -u -C
@@ -79,9 +81,9 @@ bundle,bundler exec
 
 /// Options after which the command follows, if the wrapper's line does not list them.
 const BEFORE_COMMAND: [&str; 9] = ["-c", "-lc", "-qc", "--command", "--call", "--run", "-Command", "-m", "--module"];
-/// Words after which a program that is not in the list may run a command.
+/// Words in the arguments of a program that is not in the list, after which there may be a command.
 const RUNS: [&str; 3] = ["--", "exec", "run"];
-/// The most words of such a program that are examined.
+/// The most arguments of such a program that are examined.
 const MOST_WORDS: usize = 32;
 /// The programs that built-in filters are for.
 const KNOWN: &[&str] = &include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -171,11 +173,11 @@ fn behind_unknown<'a>(head: &str, words: &'a [String]) -> Option<Wrapped<'a>> {
     command(&words[found?..])
 }
 
-/// Programs whose words are texts, and not commands.
+/// Programs whose arguments are texts, and not commands.
 const PRINTS_WORDS: [&str; 12] =
     ["echo", "printf", "sed", "awk", "gawk", "zgrep", "sort", "diff", "jq", "cat", "man", "which"];
 
-/// Returns the command that these words run. One word with blanks in it is a text for a shell.
+/// Returns the command that these words run. A single word with blanks is a script for a shell.
 fn command(words: &[String]) -> Option<Wrapped<'_>> {
     let first = words.first()?;
     Some(if first.contains([' ', '\n', '\t']) { Wrapped::Script(first) } else { Wrapped::Words(words) })

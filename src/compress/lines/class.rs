@@ -1,5 +1,5 @@
-//! The class of a line of a tool's output. Filters decide by these flags alone which lines they may drop, so a missing flag can
-//! cost the reader the line that matters, and a superfluous one costs only some bytes.
+//! The class of a line of a tool's output. Filters decide only by its flags which lines they may drop. A missing flag can lose
+//! the line that matters to the reader, and a superfluous flag costs only some bytes.
 
 /// The class of a line: a set of flags.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -8,9 +8,9 @@ pub struct Class(u8);
 impl Class {
     /// The line says that something failed.
     pub const FAILURE: Class = Class(1);
-    /// The line sums up that a run failed.
+    /// The line is a verdict: it says that a whole run failed.
     pub const FAILED_VERDICT: Class = Class(2);
-    /// The line sums up that a run passed.
+    /// The line is a verdict: it says that a whole run passed.
     pub const PASSED_VERDICT: Class = Class(4);
     /// The line is part of an error region.
     pub const REGION: Class = Class(8);
@@ -18,7 +18,7 @@ impl Class {
     pub const START: Class = Class(16);
     /// The line is text of a diff's hunk.
     pub const HUNK: Class = Class(32);
-    /// The line is help text of an error region: how the program is to be called.
+    /// The line is help text in an error region, about the usage of the program.
     pub const HELP: Class = Class(64);
     /// A rule of a tool's filter has decided that the line stays.
     pub const TAKEN: Class = Class(128);
@@ -35,7 +35,7 @@ impl Class {
         self.0 |= other.0;
     }
 
-    /// Returns the flags of both.
+    /// Returns the flags of both classes.
     pub const fn or(self, other: Class) -> Class {
         Class(self.0 | other.0)
     }

@@ -19,19 +19,21 @@ use super::{
     patterns::{Patterns, Prefixes, needed_texts, set},
 };
 
-/// The compiled definitions. Each rule has its own sets of patterns, which see only lines with one of their literals.
+/// The compiled definitions. Each rule has its own sets of patterns, which are tried only on lines that contain one of their
+/// literals.
 pub struct Failures {
     /// Searchers that quickly determine whether a text contains any literal.
     any: Vec<AhoCorasick>,
     literals: Literals,
-    /// For each literal, the sets of `lines` and then the sections that it belongs to.
+    /// For each literal, its owners: the sets in `lines` and the sections whose patterns need the literal.
     owners: Vec<OwnerSet>,
     lines: Vec<LineRule>,
     /// The `begin`, `end` and `block` of each section.
     sections: Vec<Patterns>,
-    /// Exceptions, each with the patterns of the lines to which it does not apply.
+    /// The exceptions: patterns of lines that report no failure, each with patterns of lines for which the exception is not
+    /// valid.
     except: Vec<(Patterns, Patterns)>,
-    /// Matches a line that says that one thing passed.
+    /// Matches a line that says that a single test or step passed.
     passed: Patterns,
     prefix: Prefixes,
     label: Prefixes,
@@ -45,7 +47,7 @@ pub struct Failures {
     notes: Patterns,
     progress: Patterns,
     ends_message: Patterns,
-    /// Match lines that look like a diagnostic, and lines that say that there is none.
+    /// Match lines that look like a diagnostic, and lines that say that there was no diagnostic.
     weak: Patterns,
     nothing: Patterns,
     /// Match text in a long line that reports a failure, and text after it that denies one.
@@ -53,8 +55,8 @@ pub struct Failures {
     unless: Prefixes,
 }
 
-/// The literals of all rules and sections. The fast automaton takes long to build, so a process does without it until it has seen
-/// many lines with a literal.
+/// The literals of all rules and sections. The fast automaton takes long to build, so a process uses the small automaton until it
+/// has seen many lines with a literal.
 struct Literals {
     all: Vec<String>,
     small: AhoCorasick,
@@ -62,7 +64,7 @@ struct Literals {
     lines: AtomicUsize,
 }
 
-/// The number of lines from which on the fast automaton is worth the time to build it.
+/// The number of lines after which the fast automaton is built.
 const MANY_LINES: usize = 4096;
 
 impl Literals {
@@ -86,7 +88,7 @@ fn automaton(literals: &[String], kind: AhoCorasickKind) -> AhoCorasick {
     builder.build(literals).expect("the literals are few")
 }
 
-/// Sets of patterns and sections, a bit for each.
+/// The owners of a literal, with a bit for each set of patterns and for each section.
 #[derive(Clone, Copy, Default)]
 struct OwnerSet([u64; 4]);
 
@@ -104,7 +106,7 @@ impl OwnerSet {
     }
 }
 
-/// The patterns of a rule that need the same literal, or those that need any of the rule's.
+/// The patterns of a rule that need the same literal, or the patterns of a rule that need different literals.
 struct LineRule {
     patterns: Patterns,
     class: Class,
@@ -112,7 +114,7 @@ struct LineRule {
     message: bool,
 }
 
-/// Indices in a section's set.
+/// The indices of a section's patterns in its set.
 const BEGIN: usize = 0;
 const END: usize = 1;
 const BLOCK: usize = 2;
@@ -124,7 +126,7 @@ pub struct LineMatch {
     pub is_candidate: bool,
     pub class: Class,
     pub block: bool,
-    /// The next line that is not indented explains it.
+    /// The next line that is not indented is the message of the failure.
     pub message: bool,
     /// The section that begins with the line.
     pub begin: Option<u8>,
@@ -258,7 +260,7 @@ fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasic
     needed.sort_by_key(|literal| std::cmp::Reverse(literal.len()));
     let (long, short) = needed.split_at(needed.partition_point(|literal| literal.len() > 2));
     let searcher = |few: &[&str]| {
-        // No separate automaton is needed: wide instructions find a match by themselves.
+        // A DFA is not needed: with few literals, wide instructions find the matches without the automaton.
         let kind = Some(AhoCorasickKind::ContiguousNFA);
         AhoCorasick::builder().kind(kind).match_kind(MatchKind::LeftmostFirst).build(few)
     };
@@ -345,7 +347,7 @@ impl Failures {
         }
     }
 
-    /// Marks the lines that the patterns have to see. `ends` are the ends of the lines in `part`.
+    /// Marks the lines on which the patterns must be tried. `ends` are the ends of the lines in `part`.
     pub fn mark_candidates(&self, bytes: &[u8], part: Range<usize>, ends: &[usize], found: &mut [LineMatch]) {
         for any in &self.any {
             let mut at = part.start;
@@ -365,7 +367,8 @@ impl Failures {
         self.any.iter().any(|any| any.find(bytes).is_some())
     }
 
-    /// Returns whether the error region of a failure line that follows begins with this line already. The line has no prefix.
+    /// Returns whether this line, which has no prefix, leads to a failure line after it, so that both belong to the same error
+    /// region.
     pub fn leads(&self, line: &[u8]) -> bool {
         self.leads.is_match(line)
     }
@@ -375,12 +378,12 @@ impl Failures {
         self.continues.is_match(line)
     }
 
-    /// Returns whether this line, which has no prefix, says that one thing passed.
+    /// Returns whether this line, which has no prefix, says that a single test or step passed.
     pub fn is_passed(&self, line: &[u8]) -> bool {
         self.passed.is_match(line)
     }
 
-    /// Returns whether this line, which has no prefix, begins a list of how a program is to be called.
+    /// Returns whether this line, which has no prefix, begins help text about the usage of a program.
     pub fn begins_help(&self, line: &[u8]) -> bool {
         self.help.is_match(line)
     }
@@ -390,8 +393,8 @@ impl Failures {
         self.progress.is_match(line)
     }
 
-    /// Returns the place of this line, which has no prefix, in the order of a region: a message, a place in the code, another line, a
-    /// frame in other people's code, a note.
+    /// Returns the rank of this line, which has no prefix, in its region: a message has rank 0, a place in the code 1, any other
+    /// line 2, a frame in a library's code 3, and a note 4.
     pub fn rank(&self, line: &[u8]) -> u8 {
         match () {
             _ if self.notes.is_match(line) => 4,
@@ -407,7 +410,7 @@ impl Failures {
         self.record.is_match(line)
     }
 
-    /// Returns whether this line, which has no prefix, comes after the message of a failure.
+    /// Returns whether this line, which has no prefix, shows that the message of a failure has ended.
     pub fn ends_message(&self, line: &[u8]) -> bool {
         self.ends_message.is_match(line)
     }
@@ -448,7 +451,8 @@ impl Failures {
         &line[self.prefix.end(line)..]
     }
 
-    /// Returns the class of a line by itself. It is not inlined, so that lines without a literal pass quickly.
+    /// Returns the class of a line by itself. This function is not inlined, so that the code for lines without a literal stays
+    /// fast.
     #[inline(never)]
     pub fn match_line(&self, line: &[u8]) -> LineMatch {
         let mut found = LineMatch::default();
@@ -457,7 +461,7 @@ impl Failures {
             owners.add_all(self.owners[literal.pattern().as_usize()]);
         }
         for (index, rule) in self.lines.iter().enumerate() {
-            // Only flags that are not known yet are looked for.
+            // Patterns that could only add known flags are not tried.
             let (block, message) = (rule.block && !found.block, rule.message && !found.message);
             let is_new = block || message || !found.class.has_all(rule.class);
             if is_new && owners.has(index) && rule.patterns.is_match(line) {
@@ -477,7 +481,7 @@ impl Failures {
             let passed = found.class.has(Class::PASSED_VERDICT);
             found.class = if passed { Class::PASSED_VERDICT } else { Class::default() };
         }
-        // A run that failed has not passed, whatever else its summary counts.
+        // A verdict of failure is not a verdict of success, even if the line also counts tests that passed.
         if found.class.has(Class::FAILED_VERDICT) {
             found.class.remove(Class::PASSED_VERDICT);
         }
@@ -506,7 +510,7 @@ mod tests {
         }
     }
 
-    /// Returns the class of a text's only line, found as in any text.
+    /// Returns the class of a line, found as for a text that has only this line.
     fn class(line: &str) -> Class {
         let (line, mut found) = (line.as_bytes(), [LineMatch::default()]);
         built_in().mark_candidates(line, 0..line.len(), &[line.len()], &mut found);
@@ -534,7 +538,8 @@ mod tests {
                 if !expected(line) || !own.is_match(line.as_bytes()) {
                     wrong.push(format!("{}: {line:?} should match", rule.name));
                 }
-                // Each pattern is in a set that the literals of its example line select.
+                // Each pattern that matches an example line must be in exactly one set, and the line must contain one of the
+                // literals of this set.
                 for pattern in rule.patterns.iter().filter(|pattern| set(&[pattern]).is_match(line.as_bytes())) {
                     let mut sets = sets_of(&rule).into_iter().filter(|set| set.patterns.contains(&pattern.as_str()));
                     let with = sets.next().unwrap().with;

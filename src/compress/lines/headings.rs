@@ -1,18 +1,18 @@
-//! Finds the heading of an indented line, which names the file of the problems below it. A reader cannot find a problem without its
-//! file, so both stay or neither.
+//! Finds the heading of an indented line, which names the file of the problems below it. A reader cannot find a problem without
+//! the name of the file, so the heading and the problem are kept or left out together.
 
 use super::layout::Text;
 use crate::compress::text::{bytes::is_blank, marker::Marker};
 
 /// The most lines from a heading to a line under it.
 pub const FARTHEST: usize = 400;
-/// The most lines from the rule under a table's head up to the line that names its file.
+/// The most lines between a table's ruled line and the line above it that names the table's file.
 const TABLE_HEAD: usize = 4;
 
 /// Returns for each line the nearest line above it that is less indented, if that is near enough and no blank line is between them.
 pub fn parents(text: Text<'_>) -> Vec<Option<u32>> {
     let mut parents = Vec::with_capacity(text.len());
-    // The lines that may be headings of the next one, with their indents.
+    // The lines that may be headings of the next line, with their indents.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for at in 0..text.len() {
         let line = text.line(at);
@@ -21,7 +21,7 @@ pub fn parents(text: Text<'_>) -> Vec<Option<u32>> {
             parents.push(None);
             continue;
         }
-        // The heading of lines does not change if others were removed.
+        // A marker is not indented, but the lines after it still belong to the heading above it.
         if Marker::parse(line).is_some() {
             parents.push(None);
             continue;
@@ -35,7 +35,8 @@ pub fn parents(text: Text<'_>) -> Vec<Option<u32>> {
     parents
 }
 
-/// Returns the heading of a line whose parent this is: the parent if it names a file, or the head of its table.
+/// Returns the heading of the lines under `parent`: the parent itself if it names a file, or, if it is the ruled line of a table,
+/// the line above that names a file.
 pub fn heading(text: Text<'_>, parent: u32) -> Option<u32> {
     let parent = parent as usize;
     if !is_rule(text.line(parent)) {
@@ -50,7 +51,7 @@ pub fn indent(line: &[u8]) -> usize {
     line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Returns whether the line is drawn, as between the head of a table and its rows.
+/// Returns whether the line is ruled with drawn characters, like the line between the head of a table and its rows.
 fn is_rule(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.len() >= 3 && line.iter().all(|byte| b"-=+| ".contains(byte) || !byte.is_ascii())

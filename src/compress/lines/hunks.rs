@@ -5,8 +5,8 @@ use memchr::memmem;
 
 use super::class::Class;
 
-/// The most signs of a header. No merge has more sides, and each blank line of a hunk is examined once for each of
-/// them.
+/// The most `@` signs at the beginning of a header, which is the limit for the sides of a merge. Each blank line of a hunk is
+/// examined once for each side.
 const MOST_MARKS: usize = 100;
 /// The text that every hunk's header contains.
 const SIGN: &[u8] = b"@@ -";
@@ -40,7 +40,7 @@ pub fn mark_hunks(bytes: &[u8], ends: &[usize], classes: &mut [Class]) {
     }
 }
 
-/// Returns a header for the rest of a hunk after these lines, of which the first is its own header.
+/// Returns a header for the rest of a hunk after these lines, the first of which is the hunk's own header.
 pub fn rest_of_hunk<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
     let mut hunk = Hunk::read(lines.next()?)?;
     lines.all(|line| hunk.takes(line)).then(|| {

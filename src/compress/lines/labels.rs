@@ -81,7 +81,7 @@ mod tests {
             let text = lines(&[label], 40);
             assert_eq!(said(&text), text.lines().collect::<Vec<_>>(), "{label}");
         }
-        // Labels are found in a part of a longer text, and not if other lines are between them.
+        // Labels are found in a part of a longer text, but not if most lines have no label.
         let plain: String = (0..400).map(|line| format!("plain {line}\n")).collect();
         let text = format!("{plain}{}{plain}", lines(&["web: "], 100));
         assert_eq!(said(&text)[400..500], (0..100).map(|line| format!("line {line}")).collect::<Vec<_>>());

@@ -17,10 +17,10 @@ use crate::compress::text::{bytes, edited::EditedText, marker::Marker};
 pub struct Layout {
     /// The offset after each line, its line end included.
     ends: Vec<usize>,
-    /// The match of each line by itself. That stays true if the line moves.
+    /// The match of each line, which does not depend on other lines, so that it stays valid if the line moves.
     found: Vec<LineMatch>,
     classes: Vec<Class>,
-    /// There may be hunks of a diff.
+    /// Whether the text may have hunks of a diff.
     has_hunks: bool,
     /// The labels, which are found when they are first needed. Omissions by filters do not change them.
     labels: OnceCell<Arc<Labels>>,
@@ -34,7 +34,7 @@ impl Layout {
         layout
     }
 
-    /// Returns the layout of the next version of the text. Lines that it took over are not examined again.
+    /// Returns the layout of the next version of the text. Lines that the next version has unchanged are not examined again.
     pub fn next(&self, text: &EditedText, failures: &Failures) -> Layout {
         let bytes = &text.bytes;
         let mut layout = Layout {
@@ -90,7 +90,7 @@ impl Layout {
             return;
         }
         let first = self.ends.len();
-        // Reserve the exact number: for a text of short lines, the ends take most of the memory.
+        // Reserve memory for the exact number of ends, because for a text of short lines the ends need most of the memory.
         self.ends.reserve(bytecount::count(&bytes[from..upto], b'\n') + 1);
         self.ends.extend(memchr::memchr_iter(b'\n', &bytes[from..upto]).map(|at| from + at + 1));
         if self.ends.last() != Some(&upto) {
@@ -110,12 +110,12 @@ impl Layout {
     }
 }
 
-/// A text as filters see it: bytes and lines. Lines are counted from 0.
+/// A text for filters, as bytes and as lines. Lines are counted from 0.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     pub bytes: &'a [u8],
     layout: &'a Layout,
-    /// The text is a later part of a longer one.
+    /// Whether the text is a later part of a longer text.
     pub goes_on: bool,
     /// The lines that a filter for a tool applies to.
     pub scope: Scope,
@@ -186,7 +186,7 @@ impl<'a> Text<'a> {
         (0..self.len().min(FIRST)).any(|line| self.unstamped(line, failures).len() < self.line(line).len())
     }
 
-    /// Returns the lines as they are, and as their tools printed them.
+    /// Returns the lines of the text, each also without the prefixes of machines and programs.
     pub fn said(self, failures: &'a Failures) -> Said<'a> {
         let is_stamped = self.is_stamped(failures);
         let unstamped = |line| if is_stamped { self.unstamped(line, failures) } else { self.line(line) };
@@ -209,8 +209,8 @@ impl<'a> Text<'a> {
         hunks::rest_of_hunk((header..line).map(|line| &self.bytes[self.span(line)]))
     }
 
-    /// Returns the earlier line because of which an error region continues in this line, if one does: the first line of the
-    /// region's open section, or its last failure.
+    /// If the line continues an error region, returns the earlier line that decides this: the first line of the region's open
+    /// section, or the region's last failure.
     pub fn opening(self, line: usize, failures: &Failures) -> Option<usize> {
         if !self.class(line).has(Class::REGION) {
             return None;
@@ -262,7 +262,7 @@ impl<'a> Text<'a> {
 pub struct Said<'a> {
     text: Text<'a>,
     failures: &'a Failures,
-    /// One of the first lines begins with a prefix that a machine added.
+    /// Whether one of the first lines begins with a prefix that a machine added.
     is_stamped: bool,
     labels: &'a Labels,
 }
@@ -288,7 +288,8 @@ impl<'a> Said<'a> {
     }
 }
 
-/// The possible output of a tool: a line, and the rest of it after prefixes that others put before it.
+/// The possible outputs of a tool in a line: the whole line, and the rest of the line after the prefixes of machines and
+/// programs.
 pub struct Views<'a> {
     lines: [&'a [u8]; 3],
     count: usize,

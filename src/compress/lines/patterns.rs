@@ -1,9 +1,9 @@
 //! Sets of regular expressions for lines. Anybody may write a pattern, so patterns run in time linear in the line, and compile
 //! within bounded memory.
 //!
-//! They have no prefilter: lines are short, and callers with many of them look for literals first. Without one, they compile in
-//! half the time and a third of the memory. The library's own patterns compile when they first see a line, because most outputs
-//! need few of them, and compiling all takes longer than most compressions.
+//! They have no prefilter: lines are short, and callers with many of them look for literals first. Without a prefilter, they
+//! compile in half the time and a third of the memory. The library's own patterns are compiled when they are first used, because
+//! most outputs need few of them, and compiling all takes longer than most compressions.
 
 use std::{
     ops::Range,
@@ -19,7 +19,7 @@ use regex_automata::{
     util::{pool::Pool, syntax},
 };
 
-/// Patterns that are looked for together, in bytes and not in characters.
+/// A set of patterns that is searched for in one pass. The patterns match bytes, not characters.
 pub struct Patterns(Source);
 
 /// The origin of the patterns.
@@ -37,13 +37,13 @@ pub struct PatternError {
     pub message: String,
 }
 
-/// The longest pattern that a message about it shows.
+/// The length of the longest pattern that an error message repeats.
 const LONGEST_SHOWN: usize = 500;
 
 impl Patterns {
-    /// Compiles patterns. An error explains the fault to their author.
+    /// Compiles patterns. The error explains the fault to the author of the patterns.
     pub fn new(patterns: &[impl AsRef<str>]) -> Result<Patterns, PatternError> {
-        // If the place of each match were reported, the memory for many patterns would grow with the square of their number.
+        // The places of matches are not recorded: with them, the memory would grow with the square of the number of patterns.
         compile(patterns).map(|regex| Patterns(Source::File(Box::new(regex))))
     }
 
@@ -87,7 +87,7 @@ impl Patterns {
     }
 }
 
-/// Returns a set of the library's own patterns. If a pattern is wrong, the first line that the set sees causes a panic.
+/// Returns a set of the library's own patterns. If a pattern is wrong, using the set for the first time causes a panic.
 pub fn set(patterns: &[impl AsRef<str>]) -> Patterns {
     Patterns(Source::Library(LazyAutomaton::new(patterns)))
 }
@@ -106,7 +106,7 @@ impl Prefixes {
     }
 }
 
-/// Patterns for the beginning of a line, all of which are known to be valid. They compile when they first see a line.
+/// Patterns for the beginning of a line, all of which are known to be valid. They are compiled when they are first used.
 pub struct Starts(LazyAutomaton);
 
 impl Starts {
@@ -129,7 +129,7 @@ impl Starts {
     }
 }
 
-/// Patterns that compile when they first see a line.
+/// Patterns that are compiled when they are first used.
 struct LazyAutomaton {
     patterns: Vec<String>,
     automaton: OnceLock<Box<Automaton>>,
@@ -146,8 +146,8 @@ impl LazyAutomaton {
     }
 }
 
-/// One automaton, whose states are found as they are needed. It reads forwards only, because no caller needs the beginning of a
-/// match, and the automaton that finds it would take as long to compile.
+/// An automaton whose states are computed when they are first needed. It reads forwards only, because no caller needs the
+/// beginning of a match, and the automaton for that would take as long to compile.
 struct Automaton {
     dfa: DFA,
     caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>>,
@@ -163,7 +163,7 @@ impl Automaton {
         Automaton { dfa, caches: Pool::new(Box::new(move || of.create_cache())) }
     }
 
-    /// Returns the end of a match: of the longest one, or of the one that ends first if the input asks for that.
+    /// Returns the end of the longest match, or, if the input asks for that, of the match that ends first.
     fn end(&self, input: &Input<'_>) -> Option<usize> {
         let found = self.dfa.try_search_fwd(&mut self.caches.get(), input);
         found.expect(NEVER_FAILS).map(|found| found.offset())
@@ -199,7 +199,7 @@ pub fn needed_texts(pattern: &str) -> Vec<String> {
             }
             '[' if !in_class => {
                 in_class = true;
-                // A bracket that comes first is a member of the class.
+                // A closing bracket directly after the opening one is a member of the class.
                 let _ = (chars.next_if_eq(&'^'), chars.next_if_eq(&']'));
             }
             ']' if in_class => in_class = false,
@@ -241,7 +241,7 @@ fn compile(patterns: &[impl AsRef<str>]) -> Result<Regex, PatternError> {
         let pattern = error.pattern().map(|pattern| pattern.as_usize());
         let is_long = pattern.is_none_or(|pattern| patterns[pattern].as_ref().len() > LONGEST_SHOWN);
         let message = match (error.syntax_error(), error.size_limit()) {
-            // All but its last line show the pattern, with a mark where it is wrong.
+            // Only the last line of the message is kept, because the lines before it repeat the long pattern.
             (Some(error), _) if is_long => error.to_string().lines().last().unwrap_or_default().to_owned(),
             (Some(error), _) => error.to_string(),
             (_, Some(limit)) => format!("more than {limit} bytes when compiled"),

@@ -1,11 +1,12 @@
-//! Machine formats, which are never shortened: their next reader needs them whole, and half of a JSON text is useless.
+//! Machine formats. Texts in these formats are never shortened, because the program that reads them needs the whole text: half of
+//! a JSON text is useless.
 
 use serde::de::IgnoredAny;
 
 use crate::compress::text::{bytes::is_blank, marker::Marker};
 
-/// A machine format, which protects its text from filters. A filter file that takes such text names the format:
-/// `accepts = ["ndjson"]`.
+/// A machine format, which protects its text from filters. A filter file that may change such a text names the format: `accepts =
+/// ["ndjson"]`.
 ///
 /// ```
 /// use aside::compress::Format;
@@ -23,8 +24,8 @@ pub enum Format {
     Ndjson,
     /// Front matter or a YAML document: `---`, and then a line with a `key:` or of a list.
     FrontMatter,
-    /// `[section]` or `[[table]]`, and soon after it a `key = value` or another section. The name is not a log's level,
-    /// a date, a path, a note such as `[File: x (94 lines)]`, or a marker.
+    /// `[section]` or `[[table]]`, and soon after it a `key = value` or another section. A log's level, a date, a path, a note
+    /// such as `[File: x (94 lines)]`, or a marker is not such a name.
     Section,
     /// `<?xml` at the beginning and `>` at the end.
     Xml,

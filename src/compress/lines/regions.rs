@@ -13,11 +13,11 @@ const LONGEST_TAIL: usize = 200;
 const MOST_LEADS: usize = 6;
 /// The most lines of a failure's message, if the line after the message is recognised.
 const LONGEST_MESSAGE: usize = 8;
-/// The most lines of a list of how a program is to be called.
+/// The most lines of help text about the usage of a program.
 const LONGEST_HELP: usize = 400;
 
-/// Adds to the classes of the lines. `ends` has the ends of the lines, and `found` the results of the patterns for each. Hunks
-/// are marked already.
+/// Adds flags to the classes of the lines. `ends` has the ends of the lines, and `found` the results of the patterns for each.
+/// Hunks are marked already.
 pub fn classify(failures: &Failures, bytes: &[u8], ends: &[usize], found: &mut [LineMatch], classes: &mut [Class]) {
     Reader { failures, bytes, ends, found, classes }.read();
 }
@@ -32,10 +32,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Classifies all lines. Regions grow only forwards, so one pass is enough.
+    /// Classifies all lines. A region never grows backwards over an earlier region, so one pass is enough.
     fn read(&mut self) {
         let mut line = 0;
-        // The first line that no region has taken yet.
+        // The first line after the last region.
         let mut free = 0;
         while line < self.ends.len() {
             if self.classes[line].has(Class::HUNK) {
@@ -58,8 +58,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the first line of the region of a failure line. The region includes the lines that lead to the failure, back to
-    /// `free`.
+    /// Returns the first line of the region of a failure line: the first of the lines before it, from `free` on, that lead to the
+    /// failure.
     fn first_lead(&self, line: usize, free: usize) -> usize {
         let mut first = line;
         while first > free && line - first < MOST_LEADS && self.failures.leads(self.line(first - 1)) {
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         first
     }
 
-    /// Marks the lines that belong to a region after its failure line. Returns the first line that does not.
+    /// Marks the lines that belong to a region after its failure line. Returns the first line after the region.
     fn grow(&mut self, line: usize, found: LineMatch) -> usize {
         let mut section = found.begin;
         let mut message = found.message;
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
             }
             let mut found = self.look(next);
             if usage.is_indented(text) {
-                // The label is not part of the line's message.
+                // The line is an indented message after a label: its words do not count as a failure.
                 found = LineMatch::default();
             }
             let is_failure = found.class.has(Class::FAILURE);
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
             }
             let begins = match section {
                 Some(_) => begins_block,
-                // An unindented failure line is worth keeping by itself.
+                // An unindented failure line begins a new region, because it may be kept without the lines before it.
                 None => found.block || found.begin.is_some() || is_failure && !is_indented(text),
             };
             section = section.or(found.begin);
@@ -192,17 +192,17 @@ fn is_short_heading(line: &[u8]) -> bool {
     line.len() <= LONGEST && line.trim_ascii_end().ends_with(b":")
 }
 
-/// Help text that a program prints after an error, about how it is to be called: lines with the same label as the lines of the
-/// error, or, without a label, a list under a heading.
+/// Reads the help text about its usage that a program prints after an error: lines with the same label as the lines of the error,
+/// or, without a label, a list under a heading.
 #[derive(Default)]
 struct Usage<'a> {
     label: &'a [u8],
-    /// The number of lines of a list that have been taken, if a list is open.
+    /// The number of lines of the list so far, if a list is open.
     open: Option<usize>,
 }
 
 impl<'a> Usage<'a> {
-    /// Looks for a label that this line and the next two have.
+    /// Looks for a label that this line and the next two lines have.
     fn enter(&mut self, reader: &Reader<'a>, line: usize) {
         let label = reader.failures.label(reader.line(line)).trim_ascii_end();
         let has_label = |line: usize| line < reader.ends.len() && rest(reader.line(line), label).is_some();
@@ -244,7 +244,7 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// Returns the message of a line after its label. The label may be the whole line.
+/// Returns the message of a line after its label. The line may have only the label.
 fn rest<'a>(line: &'a [u8], label: &[u8]) -> Option<&'a [u8]> {
     let rest = line.strip_prefix(label)?;
     match rest.first() {
@@ -268,8 +268,8 @@ mod tests {
     use super::*;
     use crate::compress::lines::{failures::built_in, hunks};
 
-    /// Returns one letter for each line: `S` the first of a region, `R` another line of one, `H` help text in one, `.` no
-    /// line of one.
+    /// Returns a letter for each line: `S` for the first line of a region, `H` for help text in a region, `R` for any other line
+    /// of a region, `.` for a line outside regions.
     fn regions(text: &str) -> String {
         let bytes = text.as_bytes();
         let ends: Vec<usize> = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1).collect();
@@ -415,7 +415,7 @@ mod tests {
         let text =
             "thread 'main' panicked at a.rs:3:5:\nfirst\nsecond\n\nthird\nnote: run with `RUST_BACKTRACE=1`\nok\n";
         assert_eq!(regions(text), "SRRRRR.");
-        // A message of nine lines is too long to be taken whole.
+        // A message of nine lines is too long to be wholly in the region.
         let text = format!("thread 'main' panicked at a.rs:3:5:\n{}note: run with `x`\nok\n", "line\n".repeat(9));
         assert_eq!(regions(&text), "SR..........");
         let text = "Segmentation fault\n0   libcart.dylib   0x0000000104a3c1d4 cart_remove + 44\nRegisters:\n  rax 0\nplain\nRegisters:\n";

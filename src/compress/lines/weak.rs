@@ -1,5 +1,5 @@
-//! Lines that look like a diagnostic of some tool: they name a place in a file, or a level. No pattern knows the tool, so these
-//! lines never make an error region. They are only preferred to other lines if not all lines fit.
+//! Lines that look like a diagnostic of some tool: they name a place in a file, or a level. The tool is not known, so these lines
+//! never make an error region. If not all lines fit into a budget, they are only preferred to other lines.
 
 use std::ops::Range;
 

@@ -24,35 +24,38 @@ use crate::compress::{
     text::edit::Edit,
 };
 
-/// The tail gets an eighth of the budget however much the regions take; the head gets a tenth if the regions leave it.
+/// The tail gets an eighth of the budget before the error regions are chosen; the head gets a tenth after them, if that much is
+/// left.
 const TAIL_SHARE: usize = 8;
 const HEAD_SHARE: usize = 10;
 /// The number of lines before and after an error region that are kept too, because patterns do not find every line of a region, and
 /// their share of the budget.
 pub const AROUND: (usize, usize) = (4, 8);
 const AROUND_SHARE: usize = 6;
-/// A region that is kept has at least this share of the free budget, within these bounds.
+/// The share of the free budget up to which a kept region is not shortened, and the bounds of this length in bytes.
 const LEAST_SHARE: usize = 16;
 const LEAST_OF_REGION: (usize, usize) = (160, 600);
-/// The number of messages that a region keeps in any case, with its first line and as many short messages next to these.
+/// The number of messages that a shortened region keeps even beyond its cap. Short messages directly before or after kept lines
+/// are not limited to this number.
 const MESSAGES: usize = 2;
 const SHORT_MESSAGE: usize = 80;
-/// A region of at most this many lines is kept whole, or only its first line is.
+/// The most lines of a short region. Such a region is kept whole, or only its first line is kept.
 const SHORT_REGION: usize = 6;
-/// The share of the regions at the end, which are kept whole, in the free budget.
+/// The share of the budget within which the last regions are kept whole.
 const END_SHARE: usize = 2;
-/// The share of lines that may be diagnostics, next to error regions, and in a failed run without any known failure line.
+/// The share of the budget for lines that may be diagnostics: if there are error regions, and if the run failed without any known
+/// failure line.
 const WEAK_SHARE: usize = 8;
 const UNKNOWN_SHARE: usize = 2;
-/// If a command failed, and the lines that are known to explain it take less than this share of the budget, lines that are unlike
-/// all others come before the tail, with this share of the rest.
+/// If a command failed, and the kept lines that may explain the failure take less than the first share of the budget, lines that
+/// are unlike all others get the second share of the free budget, before the rest of the tail.
 const LITTLE_SHARE: usize = 4;
 const NOVEL_SHARE: usize = 2;
-/// The share of rows that differ from the others.
+/// The share of the free budget for rows that differ from the others.
 const RARE_ROWS_SHARE: usize = 2;
-/// A record of at most this many bytes stays whole or goes whole.
+/// A record of at most this many bytes is kept whole or left out whole.
 const SMALL_RECORD: usize = 600;
-/// The number of records that do not fit before no more are tried.
+/// The number of records that do not fit after which no more records are tried.
 const MOST_MISSES: usize = 32;
 
 /// A pass that leaves out lines that do not fit into a budget.
@@ -122,7 +125,7 @@ fn classes(text: Text<'_>) -> Vec<Class> {
     if streams::has_records(text) {
         streams::mark(text, &mut classes);
     }
-    // Lines below them name the tests that failed, which dots only count.
+    // A line of progress is not kept as a failure: it only counts the tests that failed, and later lines name them.
     for (line, class) in classes.iter_mut().enumerate().filter(|(_, class)| class.has(Class::REGION)) {
         if failures::built_in().is_progress(text.line(line)) {
             *class = Class::default();
@@ -131,8 +134,8 @@ fn classes(text: Text<'_>) -> Vec<Class> {
     classes
 }
 
-/// Returns the error regions without their help text: each reaches from a first line to the next one, or to the end of the lines
-/// that belong to it.
+/// Returns the error regions without their help text: each region reaches from a line with the flag `START` to the next such
+/// line, or to the end of its lines.
 fn regions(classes: &[Class]) -> Vec<Range<usize>> {
     let mut regions: Vec<Range<usize>> = Vec::new();
     for (line, class) in classes.iter().enumerate().filter(|(_, class)| !class.has(Class::HELP)) {
@@ -145,8 +148,8 @@ fn regions(classes: &[Class]) -> Vec<Range<usize>> {
     regions
 }
 
-/// Returns the cost of all regions if none may be larger than a cap. Each item has the size of a region and the size of its first
-/// line.
+/// Returns the cost of all regions if none may be larger than a cap. An item of `sizes` has the size of a region and the size of
+/// the region's first line.
 fn total(sizes: &[(usize, usize)], cap: usize, marker: usize) -> usize {
     let cost = |size, first| if size <= cap { size } else { cap.max(first) + marker };
     sizes.iter().map(|&(size, first)| cost(size, first) + marker).sum()
@@ -168,7 +171,7 @@ impl Selection<'_> {
         let limit = (self.spent + share).min(self.limit);
         self.first_block(weak, limit);
         let order = Order::of(self.lines(), weak);
-        // If headings compete, each gets its first line before any gets a second one.
+        // The first diagnostic under each heading is kept before the second diagnostic under any heading.
         let mut headed = HashSet::new();
         let waits: Vec<bool> = weak
             .iter()
@@ -187,7 +190,8 @@ impl Selection<'_> {
         }
     }
 
-    /// Keeps the whole block of the first of many diagnostics: the others may leave out what it says.
+    /// Keeps the whole block of lines around the first of many diagnostics: it may have explanations that the later diagnostics
+    /// do not repeat.
     fn first_block(&mut self, weak: &[Range<usize>], limit: usize) {
         let Some(first) = weak.first().filter(|_| weak.len() > SHORT_REGION) else { return };
         let from = (0..first.start).rev().find(|&line| self.text.is_blank(line)).map_or(0, |line| line + 1);
@@ -197,7 +201,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Returns the number of kept bytes in lines that say, or may say, what failed.
+    /// Returns the number of kept bytes in error regions and in lines that may be diagnostics.
     fn said(&self, regions: &[Range<usize>], weak: &[Range<usize>]) -> usize {
         let lines = regions.iter().chain(weak).flat_map(|lines| lines.clone());
         lines.filter(|&line| self.kept[line]).map(|line| self.size(line)).sum()
@@ -227,7 +231,8 @@ impl Selection<'_> {
         }
     }
 
-    /// Keeps records. The longest bodies shrink first. If records with small bodies do not fit either, these stay whole or go whole.
+    /// Keeps records. The longest records are shortened first. If small records do not fit either, each of them is kept whole or
+    /// left out whole.
     fn records(&mut self) {
         let sizes: Vec<usize> = self.records.iter().map(|record| self.cost(record.lines.clone())).collect();
         let free = self.limit.saturating_sub(self.spent);
@@ -257,7 +262,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Keeps lines from the end, until the next one would cost more than is allowed.
+    /// Keeps lines from the end, until the next line would exceed the share.
     fn tail(&mut self, share: usize) {
         let limit = (self.spent + share).min(self.limit);
         for line in (0..self.text.len()).rev() {
@@ -307,7 +312,7 @@ impl Selection<'_> {
             low = high;
         }
         let cap = low.max((free / LEAST_SHARE).clamp(LEAST_OF_REGION.0, LEAST_OF_REGION.1));
-        // If headings compete, each gets its first problem before any gets a third one.
+        // The first lines of regions under headings are kept before the rest of any such region.
         let headed: Vec<bool> = regions.iter().map(|region| low < high && self.is_headed(region)).collect();
         for round in 0..2 {
             let mut is_done = vec![false; regions.len()];
@@ -329,8 +334,8 @@ impl Selection<'_> {
         }
     }
 
-    /// Keeps the first line of the first region; the first line of the last region, with as much of that region as the plain end of
-    /// the text would show; and the regions before it whole, as far as their share allows.
+    /// Keeps the first line of the first region; the first line of the last region, with as much of that region as the plain end
+    /// of the text would show; and the regions at the end whole, as far as their share allows.
     fn ends(&mut self, regions: &[Range<usize>]) {
         let (Some(first), Some(last)) = (regions.first(), regions.last()) else { return };
         self.take(first.start..first.start + 1, self.limit);
@@ -367,7 +372,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Keeps lines around error regions that are kept at least in part, beginning with the last region.
+    /// Keeps the lines before and after error regions of which at least a part is kept, beginning with the last region.
     fn around(&mut self, regions: &[Range<usize>], share: usize) {
         let limit = (self.spent + share).min(self.limit);
         let (before, after) = AROUND;
@@ -385,8 +390,8 @@ impl Selection<'_> {
         }
     }
 
-    /// Keeps a region's first line, its messages, and as much of its two ends as the cap allows. Keeps nothing if that does not
-    /// fit.
+    /// Keeps a region's first line, its messages, and as much of its two ends as the cap allows. If that does not fit, the region
+    /// is left out.
     fn region(&mut self, region: &Range<usize>, cap: usize, limit: usize) -> bool {
         if self.cost(region.clone()) <= cap {
             return self.take(region.clone(), limit);
@@ -401,7 +406,7 @@ impl Selection<'_> {
             let at = line - region.start;
             let beside = usize::from(chosen[at - 1]) + usize::from(chosen.get(at + 1) == Some(&true));
             let cost = (self.price(line) + self.marker).saturating_sub(beside * self.marker);
-            // A region without its message says little.
+            // Messages may exceed the cap, because a region without its message is of little use.
             let most = if self.price(line) <= SHORT_MESSAGE { MESSAGES * (1 + beside) } else { MESSAGES };
             if used + cost <= cap || rank == 0 && nth < most {
                 used += cost;
@@ -421,8 +426,8 @@ impl Selection<'_> {
         true
     }
 
-    /// Returns the lines of a region after its first one, with their ranks, in the order in which they stay: messages, then the
-    /// others. Of the lines of a rank, those near its ends come first.
+    /// Returns the lines of a region after its first line, with their ranks, in the order in which they are kept: messages, then
+    /// the other lines. Within a rank, the outer lines are kept before the inner ones.
     fn ranked(&self, region: &Range<usize>) -> Vec<(u8, usize)> {
         let failures = failures::built_in();
         let mut ranks: [Vec<usize>; 5] = Default::default();

@@ -14,17 +14,17 @@ use super::{
     utf16::{UTF16, Utf16},
 };
 
-/// Returns the filters for texts of any tool, and then those of `filters/`.
+/// Returns the filters for texts of any tool, followed by the filters of `filters/`.
 pub fn all() -> impl Iterator<Item = Box<dyn Pass>> {
     general().into_iter().chain(file_filter::built_in())
 }
 
-/// Returns the filters that come before those for one tool.
+/// Returns the filters that run before the filters for one tool.
 pub fn before_tools() -> impl Iterator<Item = Box<dyn Pass>> {
     general().into_iter().filter(|pass| pass.stage() == Stage::Terminal)
 }
 
-/// Returns the filter that minifies JSON, which runs only if a host asks for it. It is the only filter for text that is protected
+/// Returns the filter that minifies JSON, which runs only if a host asks for it. No other filter changes text that is protected
 /// as JSON.
 pub fn minify_json() -> Box<dyn Pass> {
     Box::new(MinifyJson)

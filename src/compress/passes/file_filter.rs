@@ -1,5 +1,5 @@
-//! Filters for one tool, which are defined by data: `filters/*.toml`. A file is read strictly, so that a mistake in it is an error
-//! and not a rule that never applies. Then its rules decide on each line.
+//! Filters for one tool, which are defined by data: `filters/*.toml`. A file is read strictly: a mistake in it is an error, and
+//! does not silently disable a rule. The rules of the file then decide about each line.
 //!
 //! `docs/filters.md` describes every key.
 
@@ -95,7 +95,7 @@ struct Rule {
 pub struct Test {
     pub name: String,
     pub kind: TestKind,
-    /// The command line. If there is none, the signature opens a section.
+    /// The command line. In a test without a command line, the tool is recognised by its signature.
     pub command: Option<String>,
     pub exit_code: Option<i64>,
     pub input: String,
@@ -112,19 +112,19 @@ pub enum TestKind {
 
 /// The most bytes of a compiled set of patterns.
 const MOST_MEMORY: usize = 10 << 20;
-/// The same limit for a pattern of a signature: those of all files are searched for together.
+/// The limit for each pattern of a signature, which is lower because the signatures of all files are searched for in one pass.
 const MOST_MEMORY_OF_START: usize = 256 << 10;
-/// The most rules and patterns. Each line of a text is compared with each of them.
+/// The most rules and patterns. Each line of a text is compared with all of them.
 const MOST_RULES: usize = 1024;
 const MOST_PATTERNS: usize = 4096;
-/// The most words of `tools` and of all `[[run]]`s. Each is compared with the words of a command line.
+/// The most words of `tools` and of all `[[run]]`s. All of them are compared with the words of a command line.
 const MOST_WORDS: usize = 4096;
-/// The most bytes of a pattern. Reading one may take more than linear time.
+/// The most bytes of a pattern. Parsing a pattern may take more than linear time.
 const LONGEST_PATTERN: usize = 16 << 10;
 /// The most bytes of a test's command line.
 const LONGEST_COMMAND: usize = 16 << 10;
 
-/// Refuses a file with which a line, or a test, would take much time.
+/// Refuses a file whose rules or tests could take much time.
 fn check_cost(text: &str, file: &File) -> Result<(), FileError> {
     let fault = |span, message: String| Err(FileError::at(text, span, message));
     if let Some(rule) = file.rule.get(MOST_RULES) {
@@ -212,7 +212,7 @@ pub struct FileFilter {
     compiled: OnceLock<Compiled>,
 }
 
-/// The file of a built-in filter, and what shows whether it must be read.
+/// The file of a built-in filter, and copies of those keys that show whether the filter is needed.
 struct BuiltIn {
     id: &'static str,
     budget: bool,
@@ -259,7 +259,7 @@ impl FileFilter {
         })
     }
 
-    /// Returns the tests of a file that was read, which leave it.
+    /// Removes and returns the tests of a file that was read.
     pub fn take_tests(&mut self) -> Vec<Spanned<Test>> {
         self.file.get_mut().map(|file| std::mem::take(&mut file.test)).unwrap_or_default()
     }
@@ -319,7 +319,8 @@ fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> Fi
     if let Some((_, _, span)) = error.pattern.and_then(|pattern| all.get(pattern)) {
         return FileError::at(text, Some(span.clone()), error.message);
     }
-    // The patterns are too large, one of them alone or all together. To find out which, not much more is compiled than fits.
+    // Either a single pattern or all patterns together are too large. To find out, the patterns are compiled one by one, until
+    // their sum exceeds the limit.
     let mut memory = 0;
     for (pattern, _, span) in &all {
         match Patterns::new(&[pattern]) {
@@ -333,7 +334,7 @@ fn wrong_pattern(text: &str, rules: &[Spanned<Rule>], error: PatternError) -> Fi
     FileError::at(text, None, format!("the patterns together: {}", error.message))
 }
 
-/// Returns whether a pattern names a subcommand. `test:*` names all that begin with `test:`.
+/// Returns whether a pattern matches a subcommand. `test:*` matches all subcommands that begin with `test:`.
 fn is_named(given: &str, name: &str) -> bool {
     name.strip_suffix('*').map_or(given == name, |start| given.starts_with(start))
 }
@@ -429,7 +430,7 @@ impl Pass for FileFilter {
 
     fn decisions(&self, text: Text<'_>, input: &Input, _: usize) -> (Vec<Edit>, Vec<usize>) {
         let rules: Vec<&Rule> = self.file().rule.iter().map(Spanned::get_ref).collect();
-        // The rule that drops each line; the number of rules if none does.
+        // For each line, the rule that drops it, or the number of rules if no rule drops it.
         let mut by: Vec<usize> = Vec::with_capacity(text.len());
         let mut taken = Vec::new();
         self.judge(text, input, |judged| {
@@ -448,7 +449,7 @@ impl Pass for FileFilter {
 pub enum KeepReason {
     /// No pattern matches the line.
     Unmatched,
-    /// An earlier filter decided on the line.
+    /// An earlier filter has decided about the line.
     Taken,
     /// The line is not in a section of the filter's tool.
     OfAnother,
@@ -468,13 +469,13 @@ pub enum KeepReason {
     AtEnd(usize),
     /// The rule would drop the line, but the run of lines that contains it is too short.
     Few(usize),
-    /// The line would go, but the marker in its place would be longer.
+    /// The rules would drop the line, but the marker in its place would be longer.
     Short,
 }
 
 impl FileFilter {
     /// Reports for each line the rule that drops it, or the reason why it stays. The first rule that matches a line and applies
-    /// there decides. Error regions stay whatever the rules say.
+    /// there decides. Lines of error regions stay in any case.
     fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, KeepReason>)) {
         let piped = is_piped(input);
         let rules: Vec<&Rule> = self.file().rule.iter().map(Spanned::get_ref).collect();
@@ -508,9 +509,9 @@ impl FileFilter {
                 tell(Err(KeepReason::Taken));
                 continue;
             }
-            // A rule may also be written for the prefixes that a machine or a program puts before lines.
+            // Rules are tried on the whole line too, because a rule may match the prefix of a machine or a program.
             said.views(line).iter().for_each(&mut see);
-            // The tool's own text decides where it ends, which is the last one.
+            // The last view of the line is the tool's own text, and only `until` patterns that match it end a rule's range.
             ends.iter().for_each(|&rule| open[rule] = false);
             open.iter_mut().zip(&starts).for_each(|(open, start)| *open |= start);
             let holds = |index: usize| match rules[index] {

@@ -1,4 +1,4 @@
-//! Fits JSON into a budget, so that it stays JSON.
+//! Shortens JSON so that it fits into a budget and is still JSON.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{

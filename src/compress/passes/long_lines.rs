@@ -1,6 +1,6 @@
 //! Leaves out the middle of very long lines. A line stays whole if anything in it looks important, unless a budget requires more.
-//! Under a budget, encoded data is removed from every line; if a line is still too long, only its ends stay, and the text in its
-//! middle that says that something failed.
+//! Under a budget, encoded data is removed from every line. If a line is still too long, only its ends stay, and the text in its
+//! middle that reports a failure.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -19,9 +19,9 @@ use crate::compress::{
     },
 };
 
-/// Under a budget, a line longer than this share of it is cut in its middle.
+/// Under a budget, the middle of a line that is longer than this share of the budget is left out.
 pub const LINE_SHARE: usize = 4;
-/// A line longer than this is cut to its first and last bytes.
+/// The middle of a longer line is left out; these bytes at its beginning and its end stay.
 const LONGEST: usize = 2000;
 const HEAD: usize = 600;
 const TAIL: usize = 400;
@@ -106,7 +106,7 @@ fn middle(text: Text<'_>, line: usize, head: usize, tail: usize) -> Edit {
     Edit { range: start + range.start..start + range.end, kind: EditKind::Middle(Inner::Any) }
 }
 
-/// Returns a range that is a little larger, if need be, so that it does not cut a character.
+/// Returns the range, enlarged so that it does not cut a character.
 fn whole_characters(bytes: &[u8], mut range: Range<usize>) -> Range<usize> {
     // A character has at most three bytes after its first.
     for _ in 0..3 {
@@ -136,7 +136,7 @@ pub fn inner(line: &[u8], most: usize) -> Vec<Range<usize>> {
     let mut found = failures::built_in().failing_words(line, plain.clone());
     let Some(first) = found.next() else { return vec![whole_characters(line, plain)] };
     let around = most / 4;
-    // The end of the last word, unless the stretch around the first word contains it.
+    // The end of the last word that reports a failure, unless the stretch around the first such word contains it.
     let last = found.last().filter(|&last| last > first + around);
     let ends_beside = |stretches: usize| most.saturating_sub(stretches * (around + MARKER)) / 2;
     let last = last.filter(|_| ends_beside(2) >= most / 8);

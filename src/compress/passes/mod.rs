@@ -1,5 +1,5 @@
-//! The built-in filters. Each reads a text and returns edits, under a promise that its caller checks. None of them may write a
-//! result itself, or depend on the order of the others.
+//! The built-in filters. Each reads a text and returns edits, under a promise that its caller checks. A filter must neither write
+//! a result itself nor depend on the order of the other filters.
 
 pub mod budget;
 pub mod built_in;

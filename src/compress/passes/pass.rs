@@ -13,11 +13,11 @@ use crate::compress::{
 /// The promise of a built-in filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// The result is the same text in UTF-8. It may be longer, because no other filter can read the text as it is.
+    /// The result is the same text in UTF-8. It may be longer than the original, which no other filter could read.
     Decode,
     /// The result is the text that a terminal shows. Lines without ESC, CR or BS are unchanged.
     Normalise,
-    /// Undoing the result returns the input, which is checked at once.
+    /// The change can be undone, which is checked at once: undoing it in the result returns the input.
     Refold,
     /// The result has lines of the input, unchanged and in order, and marker lines.
     Select,
@@ -28,21 +28,21 @@ pub enum Promise {
 /// The stage of a compression in which a filter runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Before all others, on the raw text.
+    /// First, on the raw text.
     Terminal,
     /// Filters for one tool: TOML files and hosts' filters, in the order of their registration.
     Tool,
-    /// Filter files for lines that no rule of another filter file decided on.
+    /// Filter files for lines about which no rule of another filter file has decided.
     Fallback,
     /// Filters for every text.
     General,
     /// Folding. Under a budget, the result is used only if the text then fits.
     Fold,
-    /// Only under a budget, and only if the text is still too long.
+    /// Filters that run only under a budget, and only if the text is still too long.
     Budget,
-    /// As `Budget`, and the result is used only if the text then fits.
+    /// Like `Budget`, but the result is used only if the text then fits.
     Structure,
-    /// As `Budget`, and afterwards the text fits.
+    /// Like `Budget`, and the text always fits afterwards.
     Last,
 }
 
@@ -56,7 +56,7 @@ pub trait Pass: Send + Sync {
         true
     }
 
-    /// Returns whether the filter is for this tool, whatever it ran.
+    /// Returns whether the filter is for this tool, without regard to its input.
     fn is_for_tool(&self, _tool_id: &str) -> bool {
         true
     }
@@ -70,12 +70,12 @@ pub trait Pass: Send + Sync {
         Vec::new()
     }
 
-    /// Returns whether a rule of the filter leaves out a line that looks like any of these.
+    /// Returns whether a rule of the filter matches any of these views of a line.
     fn knows_any(&self, _views: &Views<'_>) -> bool {
         false
     }
 
-    /// Returns whether the filter takes texts of a machine format.
+    /// Returns whether the filter may change texts of a machine format.
     fn accepts(&self, _format: Format) -> bool {
         false
     }
@@ -83,12 +83,12 @@ pub trait Pass: Send + Sync {
     /// Returns the filter's changes. `limit` is the largest length of the text, if there is a budget.
     fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit>;
 
-    /// Returns the filter's changes, and the lines that it decided to leave unchanged. No fallback changes those lines.
+    /// Returns the filter's changes, and the lines that it decided to keep: no fallback changes these lines.
     fn decisions(&self, text: Text<'_>, input: &Input, limit: usize) -> (Vec<Edit>, Vec<usize>) {
         (self.edits(text, input, limit), Vec::new())
     }
 
-    /// Returns whether undoing a decoding or a fold returns the input.
+    /// Returns whether undoing the filter's decoding or folding returns the input.
     fn is_undone(&self, _old: &[u8], _new: &[u8]) -> bool {
         true
     }

@@ -1,6 +1,6 @@
-//! Leaves out, under a budget, the records about each test that then passed, because a test runner that writes for machines repeats
-//! each test's output. Records of tests that failed, were skipped or have not ended stay. It is before the filters for one tool, which
-//! may leave out the record that a test passed.
+//! Leaves out, under a budget, the records about tests that passed, because a test runner that writes for machines repeats each
+//! test's output. Records of tests that failed, were skipped or have not ended stay. This filter runs before the filters for one
+//! tool, which may leave out the record that says that a test passed.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{

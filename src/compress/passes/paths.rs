@@ -1,5 +1,5 @@
 //! In the output of grep and find, writes the common beginning of several lines only once: the prefix on a separate line, and the
-//! rest of each line indented by two spaces. A fold is used only if unfolding it returns the same bytes.
+//! rest of each line indented by two spaces. The folded text is used only if unfolding it returns the same bytes.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{
@@ -94,7 +94,7 @@ fn prefix(line: &[u8]) -> &[u8] {
     memchr::memrchr(b'/', line).filter(|&slash| slash + 1 < line.len()).map_or(b"", |slash| &line[..=slash])
 }
 
-/// Returns the text that was folded. Indented lines belong to the line before them that is not indented.
+/// Unfolds a text. Indented lines belong to the line before them that is not indented.
 fn unfold(folded: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(folded.len() * 2);
     let mut lines = folded.split_inclusive(|&byte| byte == b'\n').peekable();

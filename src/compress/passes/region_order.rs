@@ -10,7 +10,7 @@ use twox_hash::XxHash3_64;
 
 use crate::compress::lines::{class::Class, failures, layout::Text};
 
-/// Regions of rare kinds get the remaining budget divided by this number, before the others.
+/// Regions of rare kinds come before the other regions, and get the remaining budget divided by this number.
 const RARE_SHARE: usize = 4;
 
 /// A text with the classes of its lines.
@@ -23,15 +23,15 @@ pub struct Lines<'a> {
 }
 
 /// The order in which regions are kept, as indices. A build reports its cause near the beginning or the end. Among many similar
-/// failures, a different one is more informative than another similar one.
+/// failures, a different failure is more informative than another similar failure.
 pub struct Order {
     /// The first and the last region.
     pub ends: Vec<usize>,
     /// Regions of kinds that occur at most twice, if another kind occurs often.
     rare: Vec<usize>,
-    /// All regions except the first, the last and the copies, from the end.
+    /// The other regions without copies, from the end.
     others: Vec<usize>,
-    /// Regions that a later one repeats, from the end.
+    /// Copies: regions that a later region repeats, from the end.
     copies: Vec<usize>,
 }
 
@@ -72,7 +72,7 @@ impl Order {
     }
 }
 
-/// Returns a hash of a region's kind: the words of its first failure line that hold no digit and no slash.
+/// Returns a hash of a region's kind: the words of its first failure line that contain neither a digit nor a slash.
 fn kind(Lines { text, classes, .. }: Lines<'_>, region: &Range<usize>) -> u64 {
     let line = region.clone().find(|&line| classes[line].has(Class::FAILURE)).unwrap_or(region.start);
     let line = failures::built_in().without_prefix(text.line(line));

@@ -20,10 +20,10 @@ use crate::compress::{
 
 /// The longest block whose adjacent repeats are found, in lines.
 const LONGEST_PERIOD: usize = 64;
-/// The fewest lines, or bytes, of a block that repeats one further up.
+/// The fewest lines, or bytes, of a block that is left out because it is also further up.
 const FEWEST_LINES: usize = 3;
 const FEWEST_BYTES: usize = 120;
-/// The number of lines at each end of a text that stay, because they say what the text is and how it ended.
+/// The number of lines at each end of a text that stay, because they show what the text is and how it ended.
 const EDGE: usize = 3;
 /// Bars that programs draw instead of a percentage: `[=====>   ]`, `#####`, `████`.
 const BARS: [&str; 4] = ["=====", "#####", "█████", "━━━━━"];
@@ -32,13 +32,14 @@ const UNIT: &str = "(?i:b|kb|mb|gb|kib|mib|gib|bytes|k|m|g|t|s|ms|min|h|d|it|eta
 
 /// Words that may differ between lines of one progress: figures, bars and spinners.
 static VARIES: LazyLock<Patterns> = LazyLock::new(|| {
-    // Lines, blocks and Braille patterns are characters that programs draw with.
+    // Programs draw with punctuation, and with the characters for lines, blocks and Braille patterns.
     let drawn = r"(?:[[:punct:]]|\xe2[\x94-\x97\xa0-\xa3][\x80-\xbf])*";
     let figures = format!("^{drawn}(?:[0-9]+{UNIT}?(?:/{UNIT})?{drawn})*$");
     set(&[figures, format!("^{drawn}{UNIT}(?:/{UNIT})?{drawn}$")])
 });
 
-/// The words among these that are names: a version or address, and a whole number (of a disk, a step, a core).
+/// Words of `VARIES` that must not differ, because they are names: a version or an address, and a whole number (of a disk, a
+/// step, a core).
 static FIXED: LazyLock<Patterns> =
     LazyLock::new(|| set(&[r"[0-9]\.[0-9]+\.[0-9]", "^[[:punct:]--%]*[0-9]+[[:punct:]--%]*$"]));
 
@@ -62,14 +63,14 @@ impl Pass for Repeats {
     }
 
     fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
-        // From text that a program read from a file, only repeats are removed, and a marker counts them. Text in a file that looks
-        // like progress is not progress.
+        // If a program printed a file, only repeats are left out, which a marker counts. Lines of a file that look like progress
+        // are not progress.
         adjacent(text, shows_files(input))
     }
 }
 
-/// A pass that leaves out blocks of lines that are also further up. It does not change text that a program read from a file: a line
-/// that occurs twice in the file stays twice.
+/// A pass that leaves out blocks of lines that are also further up. It does not change the text of a file that a program printed:
+/// a line that occurs twice in the file stays twice.
 pub struct RepeatsAbove;
 
 impl Pass for RepeatsAbove {
@@ -107,16 +108,16 @@ fn same(text: Text<'_>, a: usize, b: usize) -> bool {
     text.line(a) == text.line(b)
 }
 
-/// Returns edits for adjacent repeats. If the text is not `of_files`, they also leave out runs of blank lines, and all but the last
-/// line of a run of progress lines.
+/// Returns edits for adjacent repeats. If the text is not the contents of files (`of_files`), they also leave out runs of blank
+/// lines, and all but the last line of a run of progress lines.
 fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
     let mut edits = Vec::new();
-    // Progress in text that a program read from a file stays unchanged.
+    // In the contents of a file, neither times before lines nor progress are looked for.
     let failures = failures::built_in();
     let is_stamped = !of_files && text.is_stamped(failures);
     let said = |line: usize| if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
     let may_show_progress = if of_files { vec![false; text.len()] } else { with_signs_of_progress(text) };
-    // The last lines with their hashes. A collision only hides a repeat.
+    // For each value of the hash's last byte, the last line, with its hash. A collision can only hide a repeat.
     let mut last = [(0, usize::MAX); 256];
     let mut line = 0;
     while line < text.len() {
@@ -145,7 +146,7 @@ fn adjacent(text: Text<'_>, of_files: bool) -> Vec<Edit> {
             let long =
                 (line..text.len()).take_while(|&next| is_movable(text, next) && said(next) == said(next - period));
             let repeats = long.count() / period * period;
-            // The last line of a run has a separate time.
+            // If the lines of a run have different times, its last line stays, because it has the last time.
             let has_times = (line..line + repeats).any(|next| !same(text, next, next - period));
             let gone = repeats - usize::from(has_times).min(repeats);
             if gone > 0 {
@@ -189,14 +190,14 @@ fn mark_lines(text: Text<'_>, places: impl Iterator<Item = usize>, marks: &mut [
     }
 }
 
-/// Returns the number of lines from this one on that differ only in the progress of something. `said` returns the form of a line
-/// that is compared.
+/// Returns the number of lines, from `first` on, that differ only in their progress. `said` returns a line in the form in which
+/// lines are compared.
 fn progress_run<'a>(text: Text<'a>, first: usize, said: impl Fn(usize) -> &'a [u8]) -> usize {
     let Some(progress) = Progress::read(said(first)) else { return 0 };
     let mut percent = progress.percent;
     let goes_on = |&line: &usize| {
         let next = Progress::read(said(line)).filter(|next| is_movable(text, line) && progress.is_of(next));
-        // Progress goes up; the rows of a table go up and down.
+        // Percentages of progress only grow. In the rows of a table, they also fall.
         next.is_some_and(|next| std::mem::replace(&mut percent, next.percent) <= next.percent)
     };
     1 + (first + 1..text.len()).take_while(goes_on).count()
@@ -219,12 +220,12 @@ impl<'a> Progress<'a> {
             str::from_utf8(&line[start..end]).ok()?.parse().ok()
         });
         let percent = percents.next();
-        // Two percentages are columns of a table.
+        // A line with two percentages is a row of a table.
         let is_one = percents.next().is_none();
         (is_one && (percent.is_some() || is_bar(line) || is_counter(line))).then_some(Progress { line, percent })
     }
 
-    /// Returns whether both lines say the same, apart from figures and bars.
+    /// Returns whether both lines are about the same progress: they differ only in figures and bars.
     fn is_of(&self, other: &Progress<'_>) -> bool {
         self.words().eq(other.words())
     }
@@ -260,7 +261,7 @@ fn is_bar(line: &[u8]) -> bool {
 /// Returns edits for blocks of lines that are also further up. The first copy stays.
 fn distant(text: Text<'_>) -> Vec<Edit> {
     let mut edits = Vec::new();
-    // The table hashes the hashes with random keys: otherwise someone could make lines that all collide in it.
+    // This table hashes with random keys, so that nobody can write lines that all collide in it.
     let mut first: HashMap<u64, usize> = HashMap::new();
     first.reserve(text.len());
     let end = text.len().saturating_sub(EDGE);

@@ -1,5 +1,5 @@
 //! The screen of a terminal, as far as a log needs it: a cursor that moves up, left and to given places, and text that is
-//! overwritten and erased. Work and memory must stay linear in the text, whatever its controls ask for.
+//! overwritten and erased. Whatever the controls of a text are, work and memory must be linear in its length.
 
 use memchr::{memchr, memchr3};
 
@@ -12,14 +12,14 @@ use crate::compress::text::{
 const MOST_COLUMNS: usize = 1000;
 const MOST_ROWS: usize = 500;
 
-/// A cell of a tab after its first column.
+/// A cell that a tab covers, except for the first cell of the tab.
 const TAB_REST: Cell = 0x4000_0000;
 
 /// The content of a row.
 enum RowContent {
-    /// The line, unchanged.
+    /// The line of the text that made the row, unchanged.
     Line,
-    /// This text.
+    /// A text without its colours.
     Text(Vec<u8>),
     Cells(Vec<Cell>),
 }
@@ -58,11 +58,11 @@ impl Row {
 
 /// The place where a program cleared the screen.
 struct Page {
-    /// The first row after it.
+    /// The first row of the new page.
     row: usize,
-    /// The offset of the sequence.
+    /// The offset of the control sequence.
     at: usize,
-    /// The end of its line.
+    /// The end of the line that contains the sequence.
     next: usize,
 }
 
@@ -74,7 +74,8 @@ pub struct Screen<'a> {
     column: usize,
     /// The first row that the cursor can reach.
     page: usize,
-    /// Whether there was text above the first row. Once the cursor has moved up there, `above` rows represent that text.
+    /// Whether the terminal showed other text above the first row. Once the cursor has moved up into that text, `above` empty
+    /// rows represent it.
     goes_on: bool,
     above: usize,
     saved: Option<(usize, usize)>,
@@ -83,7 +84,8 @@ pub struct Screen<'a> {
     /// The last row that scrolls, if a program has set one. Text that it writes below is a status that is always overwritten.
     bottom: Option<usize>,
     below: bool,
-    /// Stretches of the text that made rows together, because the cursor moved back. Each becomes one edit.
+    /// Stretches of the text whose rows depend on each other, because the cursor moved between them. Each stretch becomes one
+    /// edit.
     groups: Vec<(usize, usize)>,
     /// The number of cells that were filled with spaces so far. If it exceeds the number of bytes of the text, the caller gives up,
     /// because no real program does that.
@@ -126,7 +128,8 @@ impl<'a> Screen<'a> {
         row.start == start && matches!(row.content, RowContent::Line)
     }
 
-    /// Takes a line if its only controls are colours and a carriage return at its end, as in most lines with controls.
+    /// Prints a line if its only controls are colours and a carriage return at its end, as in most lines with controls. Returns
+    /// whether the line was printed.
     pub fn coloured(&mut self, start: usize, end: usize) -> bool {
         let text = self.is_fresh(start).then(|| without_colours(&self.bytes[start..end])).flatten();
         let Some(text) = text else { return false };
@@ -134,7 +137,7 @@ impl<'a> Screen<'a> {
         true
     }
 
-    /// Takes a line without controls.
+    /// Prints a line without controls.
     pub fn plain(&mut self, start: usize, end: usize, next: usize) {
         if self.row + 1 == self.rows.len() && self.is_fresh(start) {
             return;
@@ -143,7 +146,7 @@ impl<'a> Screen<'a> {
         self.print(start, end);
     }
 
-    /// Notes that the line at `start` changes the cursor's row.
+    /// Notes that the line at `start` writes to the cursor's row, which an earlier line may have made.
     fn touch(&mut self, start: usize, next: usize) {
         let row = &self.rows[self.row];
         if row.start == start {
@@ -153,7 +156,7 @@ impl<'a> Screen<'a> {
         self.join(from, next);
     }
 
-    /// Makes the text from `from` to `to` one edit.
+    /// Makes the text from `from` to `to` one stretch, which becomes one edit.
     fn join(&mut self, from: usize, to: usize) {
         let mut group = (from, to);
         while let Some(last) = self.groups.pop_if(|last| last.1 > group.0) {
@@ -178,7 +181,7 @@ impl<'a> Screen<'a> {
         self.join(start, next);
     }
 
-    /// Returns the cursor's row as cells. A row that is not yet a separate line is empty.
+    /// Returns the cursor's row as cells. The row of the line that is being printed is empty at first.
     fn cells(&mut self, line: usize) -> &mut Vec<Cell> {
         let row = self.row;
         let start = self.rows[row].start;
@@ -223,7 +226,7 @@ impl<'a> Screen<'a> {
             for step in 0..width {
                 let cell = if step == 0 { cell } else { TAB_REST };
                 match cells.get_mut(column) {
-                    // A tab skips existing text.
+                    // A tab moves over existing text and does not overwrite it.
                     Some(_) if width > 1 => {}
                     Some(old) => *old = cell,
                     None => cells.push(cell),
@@ -239,7 +242,8 @@ impl<'a> Screen<'a> {
     pub fn interpret(&mut self, start: usize, end: usize, next: usize) {
         let bytes = self.bytes;
         let mut at = start;
-        // A line with a separate row writes it again; a line without one belongs to the row of the cursor.
+        // If the line has made the cursor's row, the line is printed into an empty row. Otherwise it is printed into the existing
+        // row.
         if self.rows[self.row].start == start {
             self.rows[self.row].content = RowContent::Cells(Vec::new());
         }
@@ -379,7 +383,7 @@ impl<'a> Screen<'a> {
                     let blanks = if last == b'P' { 0 } else { count };
                     let gone = column..column + count - blanks;
                     cells.splice(gone, std::iter::repeat_n(u32::from(b' '), blanks));
-                    // Cells that move count too, so that the work is linear.
+                    // Cells that are moved count as filled, so that the work is linear.
                     self.filled += self.cells(start).len() - column;
                 }
             }
@@ -403,7 +407,7 @@ impl<'a> Screen<'a> {
         self.below = false;
         match self.saved {
             Some((row, column)) => (self.row, self.column) = (row.clamp(self.page, self.rows.len() - 1), column),
-            // If the position was saved, it was saved further up, in text that is not available here.
+            // The position may have been saved in the text before this one, which is not available here.
             None => {
                 self.up(usize::MAX, next);
                 self.column = 0;
@@ -431,7 +435,7 @@ impl<'a> Screen<'a> {
         self.pages.len()
     }
 
-    /// Returns the text of a page: 0 is what was shown before the screen was cleared.
+    /// Returns the text of a page. Page 0 is the screen before it was first cleared.
     pub fn page(&self, page: usize) -> Vec<u8> {
         let from = page.checked_sub(1).map_or(0, |before| self.pages[before].row);
         let to = self.pages.get(page).map_or(self.rows.len(), |page| page.row);
@@ -443,7 +447,7 @@ impl<'a> Screen<'a> {
         text
     }
 
-    /// Drops all that was shown before a page. After this, nothing more is printed.
+    /// Drops all pages before a page. Nothing may be printed after that.
     pub fn forget_before(&mut self, page: usize) {
         let Page { row, at, next } = self.pages[page - 1];
         self.rows.drain(..row);
@@ -454,7 +458,7 @@ impl<'a> Screen<'a> {
         self.shown_from = at;
     }
 
-    /// Begins a clean page below all that was shown so far.
+    /// Begins an empty page below all rows.
     fn new_page(&mut self, start: usize, next: usize) {
         let last = self.rows.len() - 1;
         self.row = last;
@@ -482,17 +486,17 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Returns the edits that turn the text into the screen's contents.
+    /// Returns edits that turn the text into the contents of the screen.
     pub fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
-        // The rows above the text stay if something was written to them.
+        // Of the rows that represent text above this one, only those that were written to stay.
         let own = self.rows.split_off(self.above.min(self.rows.len()));
         self.rows.retain(
             |row| matches!(&row.content, RowContent::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),
         );
         self.rows.extend(own);
-        // Reserve capacity for the largest possible number and no more: if lines are short, the edits take many times the memory of
-        // the text.
+        // Reserve memory for the largest possible number of edits and no more, because with short lines the edits need many times
+        // the memory of the text.
         let mut edits =
             Vec::with_capacity(self.rows.iter().filter(|row| !matches!(row.content, RowContent::Line)).count());
         let mut rows = std::mem::take(&mut self.rows).into_iter().peekable();

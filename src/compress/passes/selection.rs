@@ -1,4 +1,5 @@
-//! The lines that stay under a budget, with the cost of the markers between them. It knows no order: `budget` decides what to keep.
+//! The lines that stay under a budget, with the cost of the markers between them. This code does not decide which lines stay:
+//! `budget` does.
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ use crate::compress::{
 
 /// The longest marker line.
 pub const LONGEST_MARKER: usize = 100;
-/// The share of the names of records after markers.
+/// The share of the budget for the names of records after markers.
 const NAMES_SHARE: usize = 4;
 
 /// Returns the headings of indented failure lines and diagnostics.
@@ -52,13 +53,13 @@ pub struct Selection<'a> {
     pub text: Text<'a>,
     pub classes: &'a [Class],
     pub records: &'a [Record],
-    /// The bytes for the lines that name records after markers.
+    /// The bytes that are reserved for the lines that name records after markers.
     names: usize,
     pub limit: usize,
     pub kept: Vec<bool>,
     /// The heading of each problem that has one.
     pub headings: Vec<Option<u32>>,
-    /// The lines in the order in which they were kept, so that steps can be taken back.
+    /// The lines in the order in which they were kept, so that choices can be undone.
     pub order: Vec<usize>,
     /// The cost of the kept lines and the markers between them.
     pub spent: usize,
@@ -74,7 +75,8 @@ impl<'a> Selection<'a> {
         records: &'a [Record],
         limit: usize,
     ) -> Selection<'a> {
-        // No marker for a part of the text is longer than one for the whole text. Usually, only one marker counts error regions.
+        // A marker for a part of the text is at most as long as a marker for the whole text. Usually, only one marker has a
+        // number of error regions, so its cost is added once.
         let cost = |regions| {
             let at = text.numbered.map(|lines| (lines, lines + 1));
             let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions, records: 0, at };
@@ -107,8 +109,8 @@ impl<'a> Selection<'a> {
         if self.is_cut(line) { self.longest_line() + self.marker } else { self.text.span(line).len() }
     }
 
-    /// Returns whether the line would be too long if it were kept whole. A line shortened by `long_lines` is shorter, so if a
-    /// longer line is next to a marker of that kind, a tool printed the marker.
+    /// Returns whether the line is so long that only its ends would be kept. The parts of a line that `long_lines` has shortened
+    /// are never that long.
     pub fn is_cut(&self, line: usize) -> bool {
         self.text.span(line).len() > self.longest_line()
     }
@@ -122,8 +124,8 @@ impl<'a> Selection<'a> {
         lines.map(|line| self.price(line)).sum()
     }
 
-    /// Keeps these lines if the limit allows it, and with them the headings of problems. The parts of a line that was
-    /// cut before stay together.
+    /// Keeps these lines, and the headings of the problems in them, if the limit allows it. The parts of a line that was cut
+    /// earlier are kept together.
     pub fn take(&mut self, lines: Range<usize>, limit: usize) -> bool {
         let (spent, mut at) = (self.spent, self.order.len());
         let first = at;
@@ -165,7 +167,7 @@ impl<'a> Selection<'a> {
         self.spent = spent;
     }
 
-    /// Keeps lines between kept ones if they are no longer than the marker that would replace them.
+    /// Keeps lines between kept lines if they are no longer than the marker that would replace them.
     pub fn close(&mut self) {
         let mut line = 0;
         while let Some(start) = (line..self.kept.len()).find(|&line| !self.kept[line]) {
@@ -209,7 +211,8 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Leaves out markers that are next to lines that go, or next to each other. One marker then counts all of these lines.
+    /// Leaves out markers that are next to each other or to lines that are left out, so that one marker counts all of these
+    /// lines.
     pub fn join_omissions(&mut self) {
         let text = self.text;
         let is_marker = |line: usize| {
@@ -223,7 +226,8 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Returns the number of records of which no line is kept among these lines, which go, and the line that names them.
+    /// Returns, for lines that are left out, the number of records that are wholly among them, and the text that names these
+    /// records.
     fn names(&self, lines: &Range<usize>, of_all: usize) -> (usize, String) {
         let first = self.records.partition_point(|record| record.lines.start < lines.start);
         let gone = self.records[first..].iter().take_while(|record| record.lines.end <= lines.end);
@@ -239,7 +243,7 @@ impl<'a> Selection<'a> {
         let is_gone = |record: &&Record| !self.kept[record.lines.clone()].contains(&true);
         let of_all = self.records.iter().filter(is_gone).map(name_cost).sum::<usize>().max(self.names);
         let mut line = 0;
-        // The first region that has not begun before the current line.
+        // The first region that begins at the current line or later.
         let mut region = 0;
         while line < text.len() {
             if self.kept[line] {

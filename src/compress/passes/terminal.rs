@@ -1,5 +1,5 @@
-//! Turns a text into the text that a terminal without a width would show. Colours, titles and links are removed, and so is
-//! overwritten text.
+//! Turns a text into the text that a terminal without a width would show. Colours, titles, links and overwritten text are
+//! removed.
 //!
 //! A line without ESC, CR or BS stays unchanged. If a program clears the screen, the old page stays above the new one, as in a
 //! terminal's scrollback, except for programs that run again whenever a file changes (`watch.rs`). Each character takes one column;
@@ -59,8 +59,9 @@ impl Pass for Terminal {
     }
 }
 
-/// Returns edits that turn the text into a terminal's view of it. If that would be longer than the text, the edits show all text
-/// that was written instead. `goes_on` says that there was text above this one; text that is written there is put above the rest.
+/// Returns edits that turn the text into a terminal's view of it. If that view would be longer than the text, the edits show all
+/// text that was written instead. `goes_on` means that the terminal showed other text above this text; text that is written up
+/// there is put above the rest.
 fn edits(bytes: &[u8], goes_on: bool, input: &Input) -> Vec<Edit> {
     if !has_controls(bytes) {
         return Vec::new();
@@ -106,8 +107,8 @@ fn is_shorter(edits: &[Edit]) -> bool {
     edits.iter().map(shown).sum::<usize>() < edits.iter().map(|edit| edit.range.len()).sum()
 }
 
-/// If an edit would hide a failure, or something that belongs to one, makes it show all the text that was written from an offset
-/// on. Of several frames in one line, only those with failures are shown.
+/// If an edit would hide a failure or a line of an error region, makes the edit show all text that was written after
+/// `shown_from`. Of several frames in one line, only frames with failures are shown.
 fn bring_back(bytes: &[u8], shown_from: usize, edits: &mut [Edit]) {
     let failures = failures::built_in();
     let moves = |edit: &Edit| without_colours(&bytes[edit.range.clone()]).is_none();
@@ -138,15 +139,16 @@ fn bring_back(bytes: &[u8], shown_from: usize, edits: &mut [Edit]) {
     }
 }
 
-/// Returns whether a failure that was written, or something that belongs to one, is not shown.
+/// Returns whether a failure, or another line of an error region, was written but is not shown.
 fn is_lost(written: Text<'_>, lines: Range<usize>, shown: &[u8]) -> bool {
     if lines.clone().all(|line| written.class(line) == Class::default()) {
         return false;
     }
-    // The width of a gap does not matter.
+    // White space is not compared, because gaps may differ in width.
     let words = |line: &[u8]| -> Vec<u8> { line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect() };
     let shown: HashSet<Vec<u8>> = shown.split(|&byte| byte == b'\n').map(words).collect();
-    // Read from the end: if each frame of a screen shows a failure, only lines that no later frame repeats count.
+    // The lines are read from the end: if several frames show the same failure, its lines are lost only if no later frame repeats
+    // them.
     let mut later = HashSet::new();
     let mut region = Vec::new();
     for line in lines.rev() {
@@ -160,7 +162,8 @@ fn is_lost(written: Text<'_>, lines: Range<usize>, shown: &[u8]) -> bool {
             }
             later.extend(region.drain(..).map(|(line, _)| (failure, line)));
         } else if class.has(Class::REGION) {
-            // The numbers in indented lines grow from frame to frame. A message with another number is another message.
+            // The numbers in indented lines may grow from frame to frame, so they are not compared. In other lines, a different
+            // number means a different message.
             line.retain(|byte| !(is_indented && byte.is_ascii_digit()));
             region.push((XxHash3_64::oneshot(&line), is_gone));
         } else {
@@ -170,10 +173,10 @@ fn is_lost(written: Text<'_>, lines: Range<usize>, shown: &[u8]) -> bool {
     region.iter().any(|&(_, is_gone)| is_gone)
 }
 
-/// The most frames with the same letters that count as separate messages. If there are more, they are taken for a counter.
+/// The most frames with the same letters that are shown. Further such frames are probably those of a counter.
 const MOST_ALIKE: usize = 10;
 
-/// Returns those frames that report a failure or belong to one, and then the shown text of their line.
+/// Returns the frames that are part of an error region or are verdicts, and after them the text that their line shows at the end.
 fn with_failures(written: Text<'_>, frames: Range<usize>, shown: &[u8]) -> Vec<u8> {
     let mut said: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut text = Vec::with_capacity(shown.len());
@@ -196,7 +199,7 @@ fn with_failures(written: Text<'_>, frames: Range<usize>, shown: &[u8]) -> Vec<u
     text
 }
 
-/// Returns edits that turn each line with a control into all the text that was written in it.
+/// Returns edits that replace each line with controls by all text that was written in it.
 fn all_written(bytes: &[u8]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut at = 0;

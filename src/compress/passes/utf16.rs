@@ -1,4 +1,4 @@
-//! Decodes UTF-16. It must come before all other filters, since none of them can read such a text, and it hides nothing.
+//! Decodes UTF-16. This filter must run before all other filters, since they cannot read such a text. It leaves nothing out.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{

@@ -1,5 +1,5 @@
-//! Programs that clear the screen and begin again whenever a file changes. Only their last screen is up to date. But if the program
-//! was stopped before that screen was complete, only the one before it may have a result.
+//! Programs that clear the screen and begin again whenever a file changes. Only their last screen is up to date. But if the
+//! program was stopped before that screen was complete, only the screen before it may show a result.
 
 use super::screen::Screen;
 use crate::compress::{
@@ -15,16 +15,16 @@ use crate::compress::{
 /// Texts on the screens of programs that watch files. They are in lower case.
 const SAID: [&str; 5] =
     ["watch mode", "watching for", "waiting for changes", "waiting for file changes", "watch usage"];
-/// Programs that run others again and again.
+/// Programs that run another program again and again.
 const PROGRAMS: [&str; 4] = ["watch", "watchexec", "nodemon", "entr"];
 
-/// Returns the page with which the text to show begins, if the pages before it are out of date.
+/// Returns the first page to show, if the pages before it are out of date.
 pub fn first_page(screen: &Screen, input: &Input) -> Option<usize> {
     let mut pages = (0..=screen.pages()).rev().map(|page| (page, screen.page(page))).filter(|page| !is_blank(&page.1));
     let ((last, text), (before, old)) = (pages.next()?, pages.next()?);
     let watches = input.command().is_some_and(watches) || says_so(&text) || says_so(&old);
     let page = if said(&text) == Class::default() && said(&old).has(FAILED) { before } else { last };
-    // Without such a text, screens that begin alike also count as those of such a program, if no failure is lost.
+    // Even without such a text, pages that begin alike are taken for the screens of such a program, if no failure is lost.
     let is_out_of_date =
         || beginning(&text) == beginning(&old) && (0..page).all(|page| !said(&screen.page(page)).has(FAILED));
     (page > 0 && (watches || is_out_of_date())).then_some(page)
@@ -46,10 +46,10 @@ fn says_so(text: &[u8]) -> bool {
     SAID.iter().any(|said| memchr::memmem::find(&text, said.as_bytes()).is_some())
 }
 
-/// A line that says that something failed.
+/// The classes of lines that report a failure.
 const FAILED: Class = Class::FAILURE.or(Class::FAILED_VERDICT);
 
-/// Returns the classes of all lines together.
+/// Returns the union of the classes of all lines.
 fn said(text: &[u8]) -> Class {
     let layout = Layout::new(text, failures::built_in());
     let text = Text::new(text, &layout);

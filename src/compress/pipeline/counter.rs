@@ -1,5 +1,6 @@
-//! Tokens counted by a host. The estimate chooses what stays; the host's count moves the estimate's limit until the result
-//! is within the budget. The host's code is not trusted: without a usable count, the estimate holds.
+//! Makes results within a budget of tokens that the host counts. Lines are still chosen by the estimate; the host's count changes
+//! the limit for the estimate until the result is within the budget. The host's code is not trusted: without a usable count, only
+//! the estimate is used.
 
 use std::fmt;
 
@@ -8,7 +9,7 @@ use crate::compress::text::{limit::Limit, tokens::estimated_tokens};
 
 /// The most calls of the host for one result.
 const MOST_COUNTS: usize = 8;
-/// A result with less than this share of its budget is made again, with more room.
+/// If the first result uses less than this share of the budget, another result is made with more room.
 const ENOUGH: (usize, usize) = (7, 8);
 
 type Count = dyn Fn(&[u8]) -> Result<usize, String> + Send + Sync;
@@ -70,7 +71,7 @@ impl Counter {
             };
             if counted <= most {
                 let is_enough = counted as u128 * ENOUGH.1 as u128 >= most as u128 * ENOUGH.0 as u128;
-                // A text that was not cut stays the same with more room.
+                // With more room, a text that was not cut would not change.
                 let is_whole = estimated as u128 * 2 < tokens as u128;
                 if round > 0 || is_enough || is_whole {
                     return made;

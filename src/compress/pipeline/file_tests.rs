@@ -1,5 +1,5 @@
-//! Runs the tests in a filter file. If one fails, the message must show the author of the file the difference and its reason,
-//! without reading this library. Nothing here runs while a result is compressed.
+//! Runs the tests in a filter file. If a test fails, the message must show the author of the file the difference and its reason,
+//! so that the author need not read this library's code. Nothing here runs while a result is compressed.
 
 use std::collections::HashMap;
 
@@ -29,8 +29,8 @@ const LONGEST_LINE: usize = 120;
 /// The most failing tests that a message shows.
 const MOST_TESTS: usize = 8;
 
-/// Reads a filter file and runs its `[[test]]`s, of which there must be at least one of each kind. The error shows, for
-/// each test that fails, the expected text, the actual text, the difference, and why a line stayed or went.
+/// Reads a filter file and runs its `[[test]]`s, of which there must be at least one of each kind. The error shows, for each test
+/// that fails, the expected text, the actual text, the difference, and the reason why a line stayed or was left out.
 ///
 /// ```
 /// let error = aside::compress::check_filter(r#"
@@ -75,7 +75,7 @@ pub fn check_filter(text: &str) -> Result<(), FileError> {
     Err(fault(first, message))
 }
 
-/// Runs a test. `entries` are the filters that the text goes through; the last is the file's own.
+/// Runs a test. `entries` are the filters that are applied to the text; the last of them is the filter of the file.
 fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), String> {
     let Some(Entry::Pass(filter)) = entries.last() else { unreachable!("it was just put there") };
     let mut input = serde_json::json!({});
@@ -113,8 +113,8 @@ fn run(file: &str, tool: &str, entries: &[Entry], test: &Test) -> Result<(), Str
     Err(format!("the output is not what is expected\n{}{}", difference(expected, &result), reasons))
 }
 
-/// Returns a test's input after these filters, and whether a signature opened a section. There is a budget, so that filters that
-/// run only under a budget run too.
+/// Applies these filters to a test's input. Returns the result, and whether a signature opened a section. There is a budget, so
+/// that filters that run only under a budget run too.
 fn through(entries: &[Entry], invocation: &Invocation<'_>, test: &Test) -> Result<(Vec<u8>, bool), String> {
     let (raw, mut report) = (Original::new(test.input.as_bytes()), Report::default());
     let limit = Some(Limit::of_bytes(0));
@@ -142,7 +142,7 @@ fn difference(expected: &str, result: &str) -> String {
     text
 }
 
-/// Returns the lines with their line ends, so that a missing one is visible.
+/// Returns the lines with their line ends, so that a missing line end is visible.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
@@ -168,8 +168,8 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// Explains why lines stayed that were expected to go, and names the rule that dropped lines that were expected to stay. `seen` is
-/// the text that the filter saw.
+/// Explains why lines stayed that should have been left out, and names the rules that dropped lines that should have stayed.
+/// `seen` is the text to which the filter was applied.
 fn reasons(
     file: &str,
     entries: &[Entry],
@@ -224,7 +224,7 @@ fn counted(text: &str) -> HashMap<&str, usize> {
     counts
 }
 
-/// Takes the line out of the counts, and returns whether it was still there.
+/// Removes a line from the counts once, and returns whether it was there.
 fn take(counts: &mut HashMap<&str, usize>, line: &str) -> bool {
     match counts.get_mut(line) {
         Some(count) if *count > 0 => {

@@ -1,5 +1,5 @@
-//! Runs the filters over one text, in turn. A filter's result is checked before it is accepted; if it is not accepted, the text
-//! stays unchanged.
+//! Runs the filters over one text, one after the other. A filter's result is checked before it is accepted; if it is not
+//! accepted, the text stays unchanged.
 
 use super::{
     host::Filter,
@@ -29,20 +29,20 @@ pub struct FilterRun<'a> {
     invocation: &'a Invocation<'a>,
     report: &'a mut Report,
     edited: EditedText,
-    /// The text's lines, found when a filter first asks for them.
+    /// The lines of the text, which are found when a filter first needs them.
     layout: Option<Layout>,
     used: Vec<String>,
     format: Option<Format>,
-    /// The text was compressed before, so only a budget changes it.
+    /// Whether the text was compressed before, so that only a budget changes it.
     has_banner: bool,
     goes_on: bool,
     /// The approximate number of bytes that the text may have at the end.
     target: usize,
-    /// The terminal stage is over, and protection was decided again.
+    /// Whether the terminal stage is over, and the format of its result was determined.
     is_normalised: bool,
     /// The lines that the running filter applies to.
     scope: Scope,
-    /// Some lines belong to tools that are known by their signatures.
+    /// Whether some lines belong to tools that are known by their signatures.
     has_sections: bool,
 }
 
@@ -84,8 +84,8 @@ impl<'a> FilterRun<'a> {
         self.edited.bytes.len()
     }
 
-    /// Runs a filter if it is the turn of its stage. Under a budget, `free` is the limit for the text and the names in its banner
-    /// together.
+    /// Runs a filter if its stage requires that for this text. Under a budget, `free` is the limit for the text and the names in
+    /// its banner together.
     pub fn turn(&mut self, entry: &Entry, free: Option<Limit>) {
         let stage = entry.stage();
         if stage > Stage::Terminal {
@@ -151,8 +151,8 @@ impl<'a> FilterRun<'a> {
         self.has_sections
     }
 
-    /// Makes the text fit. If it is enough to remove the white space of JSON, only that is done. Otherwise a budget filter runs
-    /// with less and less room until the result fits, because markers take bytes too. Returns whether the text fits.
+    /// Makes the text fit into a budget. If it is enough to remove the white space of JSON, only that is done. Otherwise a budget
+    /// filter runs with less and less room until the result fits, because markers take bytes too. Returns whether the text fits.
     fn fit(&mut self, entry: &Entry, room: Limit) -> bool {
         if self.format == Some(Format::Json)
             && self.step(&Entry::Pass(minify_json().into()), Some(room), usize::MAX).is_ok()
@@ -176,8 +176,8 @@ impl<'a> FilterRun<'a> {
         false
     }
 
-    /// Runs a filter. Accepts its result if it keeps its promise, is shorter, and fits where it must. If the result does not fit,
-    /// returns it as the error.
+    /// Runs a filter. Accepts its result if it keeps the filter's promise, is shorter, and fits into the limit `must_fit`, if
+    /// there is one. If the result does not fit, returns it as the error.
     fn step(&mut self, entry: &Entry, must_fit: Option<Limit>, target: usize) -> Result<(), Option<EditedText>> {
         if matches!(entry, Entry::Host(_)) && self.report.failed.iter().any(|failed| failed.filter == entry.id()) {
             return Err(None);
@@ -226,7 +226,7 @@ impl<'a> FilterRun<'a> {
         }
         let scope = match self.scope {
             Scope::All if pass.matches(tool_id, input) => Scope::All,
-            // For an unknown command, a fallback sees the output of tools.
+            // For an unknown command, a fallback is applied to the output of all tools that were recognised.
             Scope::All if self.has_sections && pass.stage() == Stage::Fallback => Scope::AnyTool,
             Scope::All => return Ok(None),
             scope => scope,

@@ -44,7 +44,7 @@ impl Pipeline {
         limit: Option<Limit>,
         report: &mut Report,
     ) -> Option<ShortenedText> {
-        // A result is never longer than its text, so a text that fits needs no budget.
+        // A text that fits into the limit needs no budget, because no result is longer than its text.
         let limit = limit.filter(|limit| !limit.fits(raw.bytes)).map(|limit| limit.below(raw.length));
         if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
             return None;
@@ -61,7 +61,7 @@ impl Pipeline {
         let mut length = Length::of(head.as_bytes());
         length += edited.length;
         if !length.is_below(raw.length) {
-            // Nothing is hidden if a text is only a terminal's view, so it needs no banner.
+            // A terminal's view of the text hides nothing, so it needs no banner.
             if !hides_nothing(&names) || edited.length.bytes > raw.length.bytes {
                 report.filters.truncate(ids);
                 return None;
@@ -97,7 +97,7 @@ impl Pipeline {
         limit: Option<Limit>,
         wanted: fn(&str) -> bool,
     ) -> (EditedText, Vec<String>) {
-        // The budget left for the text next to a banner without names.
+        // The budget for the text, without the length of a banner that names no filters.
         let free = limit.map(|limit| {
             let mut head = banner(&[], raw.bytes.len(), raw.bytes.len(), self.switch_off_within(Some(limit)));
             head.push('\n');
@@ -109,7 +109,7 @@ impl Pipeline {
             entries.iter().filter(|entry| wanted(entry.id())).for_each(|entry| run.turn(entry, free));
         };
         turns(&mut run, first);
-        // In a shorter text, no filter can leave out much.
+        // Sections are not looked for in a shorter text, because filters could not leave out much of it.
         if run.len() >= MIN_COMPRESSIBLE_LENGTH {
             run.sections(self.registry.signatures(), wanted);
         }

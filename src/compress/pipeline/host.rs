@@ -1,9 +1,10 @@
-//! The host's additions to a compressor: its own filters and caches. Their code is not trusted: a panic is
-//! an error, and a result counts only if it is shorter.
+//! The host's additions to a compressor: its own filters and caches. Their code is not trusted: a panic in it is an error, and a
+//! filter's result is used only if it is shorter.
 
 use crate::compress::invocation::Invocation;
 
-/// A filter of the host. Its only promise is that a text that it calls compressed is shorter. Each compression checks this.
+/// A filter of the host. The only promise of such a filter is that a text that it returns as compressed is shorter, which is
+/// checked in each compression.
 ///
 /// A panic in the filter counts as an error. After an error, the filter is not used again in the same compression, and the report
 /// contains the error.
@@ -125,7 +126,7 @@ pub trait Cache: Send + Sync {
         &[]
     }
 
-    /// Sees every invocation of its tools, before any cache is asked for a result.
+    /// Called with every invocation of the cache's tools, before results are looked up in any cache.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The cache that comes with the library: the last result of each invocation. However many invocations there are and however long
+//! The library's own cache, which has the last result of each invocation. However many invocations there are and however long
 //! their results, the cache must not exceed its limit in bytes.
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 use super::host::{Cache, Hit};
 use crate::compress::invocation::Invocation;
 
-/// The bytes that an entry counts in addition to its key and text: its places in both maps, whose nodes may be half empty.
+/// The size of an entry in addition to its key and text: the memory for it in both maps, whose nodes may be half empty.
 const ENTRY: usize = 256;
 
 /// Remembers the last result of each invocation, up to a number of bytes. The oldest records are removed first.
@@ -37,7 +37,7 @@ pub struct LastRun {
 #[derive(Default)]
 struct State {
     entries: BTreeMap<Arc<str>, Entry>,
-    /// Keys in the order of their records.
+    /// The keys, in the order in which their results were recorded.
     order: BTreeMap<u64, Arc<str>>,
     records: u64,
     used: usize,
@@ -127,7 +127,7 @@ mod tests {
         cache.lookup(&Invocation::new("bash", &input)).unwrap().is_some()
     }
 
-    /// Checks many entries. This would take minutes if the removal of an entry examined the entries that stay.
+    /// Checks many entries. The test would take minutes if the removal of an entry examined all other entries.
     #[test]
     fn a_large_record_takes_the_place_of_many_small_ones() {
         const ENTRIES: usize = 200_000;
@@ -145,7 +145,7 @@ mod tests {
         record(&cache, 1, b"again");
         record(&cache, 3, &[b'x'; 50]);
         assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, true]);
-        // A result that is too large for the cache is not kept, and neither is the one that it would have replaced.
+        // A result that is too large for the cache is not kept, and the earlier result of the same invocation is removed.
         record(&cache, 3, &[b'x'; 1000]);
         assert_eq!([1, 2, 3].map(|number| is_there(&cache, number)), [true, false, false]);
         let state = cache.state.lock().unwrap();

@@ -48,7 +48,7 @@ pub fn keeps_lines(text: Text<'_>, edits: &[Edit], regions_may_go: bool) -> Resu
     Ok(())
 }
 
-/// Checks the promise of a normaliser: it changes only text with controls, and leaves no controls there.
+/// Checks the promise of a normaliser: it changes only text with controls, and its replacements have no controls.
 pub fn normalises(bytes: &[u8], edits: &[Edit]) -> Result<(), String> {
     for edit in edits {
         let EditKind::Replace(text) = &edit.kind else { return Err("a normaliser left something out".to_owned()) };

@@ -121,7 +121,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Adds the filter that minifies JSON. It is the only one for protected text.
+    /// Adds the filter that minifies JSON, the only filter for protected text.
     #[doc(alias = "aside_registry_minify_json")]
     pub fn minify_json(&mut self) {
         self.add(Entry::Pass(built_in::minify_json().into()));

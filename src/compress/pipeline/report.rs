@@ -128,7 +128,7 @@ impl PartReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SliceError {
-    /// The text is not the one that the report is about.
+    /// The text is not the original that the report describes.
     OtherOriginal,
     /// The range is not in the text.
     OutOfRange,
@@ -234,7 +234,7 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// As [`PartReport::slice`]. If the report has no original of the part, the error is that of another original.
+    /// As [`PartReport::slice`]. If the report has no original of the part, the error is [`SliceError::OtherOriginal`].
     pub fn slice<'a>(&self, part: usize, original: &'a [u8], range: Range<usize>) -> Result<&'a [u8], SliceError> {
         let report = self.parts.iter().find(|report| report.part == part).ok_or(SliceError::OtherOriginal)?;
         report.slice(original, range)

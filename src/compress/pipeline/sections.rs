@@ -1,7 +1,7 @@
-//! Determines which tool printed which lines. Most command lines do not show it (`make test`, `npm ci && …`, none at all), so a
-//! tool is recognised by its output: a line that matches its signature opens a section, and the tool's filter runs on that section.
-//! The contents of a file may look the same, but the model asked for them, so the caller must make sure that no program printed
-//! files.
+//! Determines which tool printed which lines. Many invocations do not show the tool (`make test`, `npm ci && …`, or no command
+//! line at all), so a tool is recognised by its output: a line that matches its signature opens a section, and the tool's filter
+//! runs on that section. The contents of a file may look the same, but the model asked for them, so the caller must make sure
+//! that no program printed files.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::compress::{
     passes::pass::Pass,
 };
 
-/// The number of lines after the one that opens a section that must match rules of its tool, and the number of lines that are
-/// examined for them.
+/// The number of lines after the opening line of a section that must match rules of the tool, and the number of lines among which
+/// they must be.
 const LEAST: usize = 2;
 const WITHIN: usize = 50;
-/// The number of wrong beginnings of a tool's section after which the tool is no longer looked for.
+/// The number of opening lines without matching lines after them, after which the tool is no longer looked for.
 const MOST_TRIES: usize = 16;
 
 /// The signatures of a registry's filters.
 pub struct Signatures {
     passes: Vec<Arc<dyn Pass>>,
-    /// The pass of each pattern.
+    /// For each pattern, the index of its filter.
     openers: Vec<usize>,
     opens: Starts,
     closers: Vec<usize>,
@@ -42,15 +42,15 @@ impl Signatures {
         Signatures { passes, openers, opens, closers, closes }
     }
 
-    /// Returns the filters with a signature. The number of a filter's sections is its index and one.
+    /// Returns the filters with a signature. The number of a filter's sections is the filter's index plus one.
     pub fn passes(&self) -> &[Arc<dyn Pass>] {
         &self.passes
     }
 
-    /// Returns the number of the section that each line is in, 0 for none. The list is empty if there is no section.
+    /// Returns, for each line, the number of the tool whose section it is in, or 0. The list is empty if there is no section.
     pub fn sections(&self, text: Text<'_>, tool_id: &str, failures: &Failures) -> Vec<u16> {
         let mut sections = Vec::new();
-        // The tools whose sections are open. A tool may run another tool.
+        // The tools whose sections are open. There may be several, because a tool may run another tool.
         let mut open: Vec<usize> = Vec::new();
         let mut tries = vec![0; self.passes.len()];
         let said = text.said(failures);
@@ -69,7 +69,7 @@ impl Signatures {
                     tries[tool] += usize::from(!is_enough);
                     is_enough
                 };
-                // Output of the last tool does not open another tool's section.
+                // A line that looks like output of the last open tool does not open a section of another tool.
                 let is_of_last = open.last().is_some_and(|&last| self.passes[last].knows_any(&views));
                 if !is_of_last && let Some(tool) = tools.find(|tool| open.last() == Some(tool) || opens(tool)) {
                     sections.resize(text.len(), 0);

@@ -1,13 +1,14 @@
-//! Compares the fields of records. A value is rare if few records have it, in a field in which a few values are those of most records.
+//! Compares the fields of records. A value is rare if few records have it, while a few other values of the same field are enough
+//! for most records.
 
 use rustc_hash::FxHashMap;
 use twox_hash::XxHash3_64;
 
-/// The hashes of a field's name, or its place, and of its value.
+/// A field: the hash of its name, or its place, and the hash of its value.
 pub type Field = (u64, u64);
 
-/// A value is common if more than a tenth of the records have it. In a field with few values, four fifths of the records have a
-/// common one.
+/// A value is common if more than a tenth of the records have it. A field has few values if four fifths of the records have a
+/// common value in it.
 const COMMON: usize = 10;
 
 /// Returns, for each record, the number of records that share its rarest value; `usize::MAX` if none of its values is rare.
@@ -15,7 +16,7 @@ pub fn rarity(records: &[Vec<Field>]) -> Vec<usize> {
     let mut counts: FxHashMap<Field, usize> = FxHashMap::default();
     records.iter().flatten().for_each(|field| *counts.entry(*field).or_default() += 1);
     let most = (records.len() / COMMON).max(1);
-    // The number of records with any value, and with a common one.
+    // For each field, the number of records with any value, and with a common value.
     let mut names: FxHashMap<u64, (usize, usize)> = FxHashMap::default();
     for (&(name, _), &count) in &counts {
         let sums = names.entry(name).or_default();
@@ -34,20 +35,21 @@ pub fn rarity(records: &[Vec<Field>]) -> Vec<usize> {
         .collect()
 }
 
-/// The values in the columns of rows that arrive one after the other.
+/// The values that were seen in the columns of rows that arrive one after the other.
 #[derive(Default)]
 pub struct Seen {
     columns: Vec<FxHashMap<u64, usize>>,
     rows: usize,
 }
 
-/// Columns with more values are names or numbers. The first rows are not rare, and later ones if few have the value.
+/// The most values of a column in which values can be rare: more values are names or numbers. None of the first rows is rare. A
+/// later row is rare if at most one in a hundred rows has the same value.
 const MOST_VALUES: usize = 32;
 const FIRST_ROWS: usize = 40;
 const FEW: usize = 100;
 
 impl Seen {
-    /// Adds a row. Returns whether few rows before it have one of its values, in a column of few values.
+    /// Adds a row. Returns whether the row is rare: few rows so far have one of its values, in a column with few values.
     pub fn is_rare(&mut self, row: &[u8]) -> bool {
         self.rows += 1;
         let mut is_rare = false;

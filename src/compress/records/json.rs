@@ -1,5 +1,5 @@
-//! Shortens JSON so that it stays JSON: long strings lose their middle, then lists lose elements. Elements stay that differ from
-//! the others or report a failure.
+//! Shortens JSON so that it stays JSON: long strings lose their middle, then lists lose elements. Elements that differ from the
+//! others or report a failure stay.
 
 use std::ops::Range;
 
@@ -20,23 +20,25 @@ use crate::{
     json::{Reader, is_json},
 };
 
-/// The number of lines at which JSON is looked for.
+/// The maximum number of lines at which reading JSON is tried.
 const MOST_TRIES: usize = 8;
 /// Values that are nested deeper stay as they are.
 const DEEPEST: usize = 32;
-/// The least length of a string, of a container in an object, and of a marker.
+/// The length to which a string may be shortened, the length to which a list or an object inside an object may be shortened, and
+/// the length of a marker.
 const LEAST_STRING: usize = 100;
 const LEAST_INSIDE: usize = 160;
 const MARKER: usize = 56;
 /// The fewest objects in an object that make it a map of records.
 const LEAST_OF_MAP: usize = 8;
-/// The share of the room that an element gets if it differs from the others, and otherwise.
+/// The share of the room for an element that differs from the others, and for any other element.
 const RARE_SHARE: usize = 4;
 const SHARE: usize = 16;
-/// The number of elements in a row that do not fit before no more are tried.
+/// The number of successive elements that do not fit after which no more elements are tried.
 const MISSES: usize = 16;
 
-/// Names of fields that report a failure: by `false`, by a number other than 0, and by a number of at least this.
+/// Names of fields that report a failure: by the value `false`, by a number other than 0, and by a number that is at least the
+/// given one.
 const TRUE: [&str; 6] = ["ok", "success", "succeeded", "passed", "healthy", "valid"];
 const ZERO: [&str; 6] = ["exitcode", "exitstatus", "returncode", "rc", "exit", "errorcount"];
 const BELOW: [(&str, f64); 4] = [("status", 400.0), ("statuscode", 400.0), ("httpstatus", 400.0), ("level", 50.0)];
@@ -55,7 +57,7 @@ enum Kind {
     String,
     Array,
     Object,
-    /// Values on lines.
+    /// A sequence of values, each of which ends with a line.
     Lines,
 }
 
@@ -124,10 +126,10 @@ impl Node {
 }
 
 impl<'a> Document<'a> {
-    /// Finds JSON that is most of a text: one value that begins and ends with lines, or objects on at least two lines.
+    /// Finds JSON that is most of a text: one value that begins and ends with lines, or a sequence of at least two such values.
     pub fn find(bytes: &'a [u8]) -> Option<Document<'a>> {
         let (mut at, mut tries) = (0, 0);
-        // Each attempt reads up to the first fault, which may be far away.
+        // The number of attempts is limited, because each of them may read a large part of the text up to a fault.
         while at * 2 <= bytes.len() && tries < MOST_TRIES {
             let rest = &bytes[at..];
             if matches!(rest.trim_ascii_start().first(), Some(b'{' | b'[')) {
@@ -162,14 +164,14 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns whether a text that was made of this one by edits still has JSON in the same place.
+    /// Returns whether `new`, which edits have made from this text, still has JSON in the same place.
     pub fn is_json_in(&self, new: &[u8]) -> bool {
         let after = self.bytes.len() - self.root.span.end;
         let new = new.len().checked_sub(after).and_then(|end| new.get(self.root.span.start..end));
         new.is_some_and(|new| if self.root.kind == Kind::Lines { are_values(new) } else { is_json(new) })
     }
 
-    /// Makes records that begin at these offsets, in order, stay like those with words of failures.
+    /// Ranks records that begin at these offsets, which are in order, like records with words of failures.
     pub fn relate(&mut self, starts: Vec<usize>) {
         self.related = starts;
     }
@@ -183,7 +185,7 @@ impl<'a> Document<'a> {
         edits
     }
 
-    /// Shortens a value to the room, if that is possible. Returns its length after that.
+    /// Shortens a value to the room, if that is possible. Returns the new length of the value.
     fn fit(&self, node: &Node, room: usize, edits: &mut Vec<Edit>) -> usize {
         let len = node.span.len();
         if len <= room {
@@ -247,7 +249,7 @@ impl<'a> Document<'a> {
             let child = &node.children[at];
             let mut own = Vec::new();
             let size = between + self.fit(child, child.least.max(room / share), &mut own);
-            // The child divides a run of children that go, or ends one.
+            // A kept child may divide a run of omitted children, which costs one more marker, or be at the end of a run.
             let runs = usize::from(at > 0 && !stays[at - 1]) + usize::from(at + 1 < count && !stays[at + 1]);
             let size = (size + runs * MARKER).saturating_sub(MARKER);
             if spent + size > room {
@@ -271,8 +273,8 @@ impl<'a> Document<'a> {
         spent
     }
 
-    /// Returns the children in the order in which they stay, each with its share of the room: those that differ, the first and
-    /// the last, and then the others from the first on. In an object that is not a map of records, short values come first.
+    /// Returns the children in the order in which they are kept, each with its share of the room: children that differ, the first
+    /// and the last, and then the others from the first on. In an object that is not a map of records, short values come first.
     fn order(&self, node: &Node) -> Vec<(usize, usize)> {
         let mut order: Vec<usize> = (0..node.children.len()).collect();
         let records = node.children.iter().filter(|child| child.kind == Kind::Object).count();
@@ -345,7 +347,7 @@ fn reports_failure(key: &[u8], value: &[u8]) -> bool {
         || BELOW.iter().any(|&(name, least)| name == key && number().is_some_and(|number| number >= least))
 }
 
-/// Returns whether this is one JSON value after the other.
+/// Returns whether the text is a sequence of JSON values.
 fn are_values(text: &[u8]) -> bool {
     let mut reader = Reader::new(text);
     while reader.end().is_none() {

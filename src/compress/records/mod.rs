@@ -1,6 +1,6 @@
-//! Records: the like things of which many results consist. They are elements of JSON, lines of JSON, rows of a table or a log, the
-//! files of a diff or a search, sections and blocks. Of many records, one that differs from the others is worth most, so the choice
-//! among them is made here once, for all of these forms.
+//! Records: the similar items of which many results consist, such as elements of JSON, lines of JSON, rows of a table or a log,
+//! the files of a diff or a search, sections and blocks. A record that differs from the others is the most informative. This
+//! folder chooses among records, for all of these forms.
 
 pub mod fields;
 pub mod json;

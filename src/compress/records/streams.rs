@@ -1,5 +1,5 @@
 //! Streams of records, with a JSON object on each line, as test runners and compilers write them for machines. A record of a
-//! failure is a failure line, and the records before it about the same thing are its region.
+//! failure is a failure line, and the records before it about the same subject are its region.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::compress::lines::{class::Class, layout::Text};
 
 /// Fields that say how something ended. Their names may be in upper or lower case.
 pub const ENDS: [&str; 9] = ["action", "event", "level", "severity", "status", "outcome", "result", "type", "reason"];
-/// The values of these fields that say that it failed.
+/// The values of these fields that report a failure.
 pub const FAILED: [&str; 8] = ["fail", "failed", "failure", "error", "fatal", "critical", "panic", "timeout"];
 /// Fields for the subject of a record.
 const ABOUT: [&str; 4] = ["package", "test", "name", "id"];
@@ -21,9 +21,9 @@ pub fn has_records(text: Text<'_>) -> bool {
     first.peek().is_some() && first.all(|line| record(text.line(line)).is_some())
 }
 
-/// Adds to the classes of the lines of a stream of records.
+/// Adds flags to the classes of the lines of a stream of records.
 pub fn mark(text: Text<'_>, classes: &mut [Class]) {
-    // The records about each subject since it last ended.
+    // For each subject, the records about it since its last end.
     let mut said: HashMap<u64, Vec<usize>> = HashMap::new();
     for line in 0..text.len() {
         let Some(record) = record(text.line(line)) else { continue };
@@ -52,8 +52,8 @@ pub fn mark(text: Text<'_>, classes: &mut [Class]) {
     }
 }
 
-/// Returns for each line of a stream of records whether it is about a subject that then passed: one of its earlier records, or the
-/// record that it passed. If a subject has no earlier records, its record is an item of a list, and not the end of a test.
+/// Returns, for each line of a stream of records, whether it is about a subject that passed: the record that says so, or one of
+/// the records before it. A record without earlier records about its subject is an item of a list, and not the end of a test.
 pub fn passed(text: Text<'_>) -> Vec<bool> {
     let mut passed = vec![false; text.len()];
     let mut said: HashMap<u64, Vec<usize>> = HashMap::new();

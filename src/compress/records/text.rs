@@ -1,5 +1,5 @@
-//! Records in lines of text. Some have a heading: the files of a diff, sections, blocks that begin alike. The matches of a search in
-//! one file are a record too. A row of a table or of a log is a record by itself.
+//! Records in lines of text. Some records have a heading: the files of a diff, sections, blocks that begin alike. The matches of
+//! a search in one file are also a record. So is each row of a table or a log.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -16,11 +16,11 @@ pub struct Record {
     pub lines: Range<usize>,
     /// The name, as offsets into the text.
     pub name: Range<usize>,
-    /// The first line is a heading, without which the others cannot be understood.
+    /// Whether the first line is a heading, without which the other lines cannot be understood.
     pub has_heading: bool,
 }
 
-/// The fewest records of a list, and of blocks that only their first words make alike.
+/// The fewest records of a list, and the fewest blocks with the same first word.
 const FEWEST: usize = 2;
 const FEWEST_BLOCKS: usize = 5;
 /// The fewest and the most rows that are compared.
@@ -87,7 +87,7 @@ fn searched(text: Text<'_>, name: &dyn Fn(usize) -> Option<Range<usize>>) -> Vec
     if covered * 10 < text.bytes.len() * 9 { Vec::new() } else { found }
 }
 
-/// Returns the name in a heading: the path of a file in a diff, or the words without what is drawn around them.
+/// Returns the name in a heading: the path of a file in a diff, or the words without the drawn characters around them.
 fn heading_name(text: Text<'_>, line: usize) -> Range<usize> {
     let (start, bytes) = (text.start(line), text.line(line));
     if bytes.starts_with(b"diff ") {
@@ -112,7 +112,7 @@ fn match_name(text: Text<'_>, line: usize) -> Option<Range<usize>> {
     is_path.then_some(start..start + end)
 }
 
-/// Returns the first word of a block of lines.
+/// Returns the first word of a block, if a block of lines begins with this line.
 fn block_name(text: Text<'_>, line: usize) -> Option<Range<usize>> {
     let begins = line == 0 || text.is_blank(line - 1) || text.line(line - 1).starts_with(b"---");
     let bytes = text.line(line);
@@ -124,7 +124,8 @@ fn block_name(text: Text<'_>, line: usize) -> Option<Range<usize>> {
     Some(text.start(line)..text.start(line) + end)
 }
 
-/// Returns the records in the order in which they stay: those that differ, the first and the last, and the others from the front.
+/// Returns the records in the order in which they are kept: records that differ, the first and the last, and the others from the
+/// front.
 pub fn order(text: Text<'_>, records: &[Record]) -> Vec<usize> {
     let fields: Vec<Vec<Field>> = records.iter().map(|record| block_fields(text, record)).collect();
     let rarity = rarity(&fields);
@@ -144,8 +145,8 @@ fn block_fields(text: Text<'_>, record: &Record) -> Vec<Field> {
     record.lines.clone().filter_map(field).take(MOST_FIELDS).collect()
 }
 
-/// Returns the rows that have a value that few of the rows have, in a column in which most have one of a few values. The rarest
-/// come first.
+/// Returns the rows with a rare value, the rarest first: few rows have the value, in a column in which most rows have one of a
+/// few values.
 pub fn rare_rows(text: Text<'_>, failures: &Failures) -> Vec<usize> {
     let rows: Vec<usize> =
         (0..text.len()).filter(|&line| !text.is_blank(line) && Marker::parse(text.line(line)).is_none()).collect();

@@ -22,7 +22,7 @@ pub fn characters(bytes: &[u8]) -> impl Iterator<Item = Cell> {
     })
 }
 
-/// Returns where the sequence ends that begins at `at`.
+/// Returns the end of the control sequence that begins at `at`.
 pub fn sequence_end(bytes: &[u8], at: usize) -> usize {
     let after = |from: usize, inside: fn(u8) -> bool| {
         let rest = bytes.get(from..).unwrap_or_default();
@@ -48,7 +48,7 @@ pub fn sequence_end(bytes: &[u8], at: usize) -> usize {
 }
 
 pub fn number(digits: &[u8]) -> Option<usize> {
-    // Large numbers all have the same effect: they are far beyond any edge.
+    // All large numbers have the same effect, because they exceed the size of any screen.
     const FAR: usize = 100_000;
     let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.is_empty())?;
     Some(digits.parse().map_or(FAR, |number: usize| number.min(FAR)))
@@ -63,7 +63,7 @@ pub fn without_colours(line: &[u8]) -> Option<Vec<u8>> {
         let sequence = rest[at..].strip_prefix(b"\x1b[")?;
         let end = sequence.iter().position(|byte| !(0x20..0x40).contains(byte))?;
         match (&sequence[..end], sequence[end]) {
-            // At the end of the line's visible text there is nothing to erase.
+            // Erasing to the end of the line has no effect here, because the cursor is at the end of the line's text.
             (_, b'm') | (b"" | b"0", b'K') => rest = &sequence[end + 1..],
             _ => return None,
         }
@@ -73,8 +73,8 @@ pub fn without_colours(line: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Returns all text that was written. Each place that the cursor moved to begins a new line, and a move to the right leaves a gap.
-/// The result is never longer than the bytes.
+/// Returns all text that was written, even if it was overwritten. Text after a move of the cursor begins a new line, except that
+/// a move to the right becomes a gap. The result is never longer than the bytes.
 pub fn written(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut column = 0;

@@ -7,7 +7,7 @@ use super::marker::Marker;
 
 /// A change that a filter asks for. Edits are in the order of their ranges, and do not overlap.
 pub struct Edit {
-    /// Offsets into the text that the filter saw.
+    /// Offsets into the text that the filter read.
     pub range: Range<usize>,
     pub kind: EditKind,
 }
@@ -19,9 +19,9 @@ pub enum EditKind {
     /// Leaves out whole lines. A marker counts them, and the whole error regions and records among them. A line after it has the
     /// names of the records, if there is room.
     LeaveOut { regions: usize, records: usize, names: String },
-    /// Leaves out elements of a JSON array, or lines of JSON. A string takes their place.
+    /// Leaves out elements of a JSON array, or lines of JSON, and puts a string in their place.
     Elements(usize),
-    /// Leaves out members of a JSON object. A member takes their place.
+    /// Leaves out members of a JSON object, and puts a member in their place.
     Members(usize),
     /// Leaves out a part from the middle of a JSON string.
     OfString,
@@ -31,7 +31,7 @@ pub enum EditKind {
     Middle(Inner),
 }
 
-/// The role of the part of a line that is removed.
+/// The kind of text that is left out of the middle of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inner {
     /// Any bytes.
@@ -68,7 +68,7 @@ pub fn difference(old: &[u8], new: &[u8]) -> Option<Edit> {
     let start = line_start(same);
     let rest = (old.len() - start).min(new.len() - start);
     let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    // The common tail, from the beginning of a line on.
+    // The common end of both texts, shortened so that it begins with a whole line.
     let tail = &old[old.len() - tail..];
     let tail = memchr::memchr(b'\n', tail).map_or(0, |at| tail.len() - at - 1);
     let range = start..old.len() - tail;

@@ -1,7 +1,7 @@
 //! A source map: a text that filters have edited, with the stretch of the original that each of its stretches represents.
 //!
-//! Only this file carries out edits. So the lines that a filter keeps stay unchanged and in order, and the counts in marker lines
-//! are exact, whatever a filter requests.
+//! Only this file carries out edits. This guarantees that the lines that a filter keeps stay unchanged and in order, and that the
+//! counts in marker lines are exact.
 
 use std::{ops::Range, sync::Arc};
 
@@ -18,7 +18,7 @@ pub enum SegmentKind {
     Kept,
     /// The filter with this number changed the stretch.
     Changed(u32),
-    /// The filter with this number left the stretch out. The lines and bytes are those of the text that the filter saw.
+    /// The filter with this number left the stretch out. The numbers count the lines and bytes of the text that the filter read.
     LeftOut(u32, usize, usize),
 }
 
@@ -36,11 +36,11 @@ pub struct EditedText {
     pub bytes: Vec<u8>,
     pub length: Length,
     pub segments: Vec<Segment>,
-    /// Stretches of the version before this one that were taken over, and where each begins here.
+    /// Stretches of the previous version that are unchanged in this version, each with the place where it begins here.
     pub taken: Vec<(Range<usize>, usize)>,
     /// The ends of the original's lines, if markers show line numbers.
     original_ends: Option<Arc<[usize]>>,
-    /// Each line is JSON, so markers are JSON strings.
+    /// Whether each line is JSON, so that markers must be JSON strings.
     is_json_lines: bool,
 }
 
@@ -92,7 +92,7 @@ impl EditedText {
         Some((line(first), line(last.max(first + 1) - 1)))
     }
 
-    /// Adds text. No character may continue after the end of the text, so that lengths add up.
+    /// Adds text. The text must end with a whole character, so that lengths can be added.
     fn append(&mut self, text: &[u8]) {
         self.append_measured(text, Length::of(text));
     }
@@ -102,8 +102,8 @@ impl EditedText {
         self.length += length;
     }
 
-    /// Returns the number of lines and bytes of the original that a range of the text represents. A marker counts as the text which
-    /// it replaced.
+    /// Returns the number of lines and bytes of the original that a range of the text represents. For a marker, the text that it
+    /// replaced is counted.
     pub fn count(&self, range: &Range<usize>) -> (usize, usize) {
         let first = self.segments.partition_point(|segment| segment.output.end < range.start);
         let (mut lines, mut bytes) = (0, 0);
@@ -124,7 +124,7 @@ impl EditedText {
                 _ if part.start < part.end => {
                     lines += bytecount::count(&self.bytes[part.clone()], b'\n');
                     bytes += part.len();
-                    // The text's last line may have no end.
+                    // The last line of the text counts too, even if it has no line end.
                     lines += usize::from(part.end == self.bytes.len() && self.bytes.last() != Some(&b'\n'));
                 }
                 _ => {}
@@ -141,7 +141,7 @@ impl EditedText {
         edits
     }
 
-    /// Carries out a filter's edits. An edit whose marker would be longer than the text that it replaces is skipped. Blank lines
+    /// Carries out a filter's edits. An edit is skipped if its marker would be longer than the text that it replaces. Blank lines
     /// are removed without a marker, unless the whole text is blank: then only a marker can show that there was text.
     pub fn with(&self, edits: Vec<Edit>, filter: u32) -> EditedText {
         let is_blank = is_blank(&self.bytes);
@@ -176,8 +176,8 @@ impl EditedText {
         next.new
     }
 
-    /// Returns the marker for a range, with its line end, and the lines and bytes that it replaces. Returns `None` if
-    /// the marker would be longer. `is_all_blank` says that the whole text is blank.
+    /// Returns the marker for a range, with its line end, and the lines and bytes that it replaces. Returns `None` if the marker
+    /// would be longer. `is_all_blank` means that the whole text is blank.
     fn marker(&self, range: &Range<usize>, kind: &EditKind, is_all_blank: bool) -> Option<(Vec<u8>, (usize, usize))> {
         let gone = &self.bytes[range.clone()];
         let (lines, bytes) = self.count(range);
@@ -261,17 +261,17 @@ pub struct Cut {
 struct Rewriter<'a> {
     old: &'a EditedText,
     filter: u32,
-    /// The index of the first old segment that is not used up.
+    /// The index of the first old segment that is not completely read.
     segment: usize,
-    /// That segment cannot be split, and a part of it is in the last new segment.
+    /// Whether that segment cannot be split, and a part of it is already in the last new segment.
     torn: bool,
-    /// The number of bytes of the old text that are used up.
+    /// The number of bytes of the old text that were read.
     at: usize,
     new: EditedText,
 }
 
 impl Rewriter<'_> {
-    /// Takes over the old text up to `end` as it is.
+    /// Copies the old text up to `end`.
     fn keep(&mut self, end: usize) {
         if self.at < end {
             self.new.taken.push((self.at..end, self.new.bytes.len()));
@@ -333,7 +333,7 @@ impl Rewriter<'_> {
         self.at = end;
     }
 
-    /// Returns the part of the original that the old text from `at` to `upto` represents. All of it is in one segment.
+    /// Returns the part of the original that the old text from `at` to `upto` represents. The whole range must be in one segment.
     fn take(&self, segment: &Segment, upto: usize) -> Range<usize> {
         if segment.kind == SegmentKind::Kept {
             let base = segment.original.start;
@@ -342,7 +342,7 @@ impl Rewriter<'_> {
         segment.original.clone()
     }
 
-    /// Adds a segment. Joins it with the last one if both have parts of an old segment that cannot be split.
+    /// Adds a segment. Joins it with the last segment if both contain parts of an old segment that cannot be split.
     fn push(&mut self, original: Range<usize>, text: &[u8], length: Length, kind: SegmentKind, tears: bool) {
         let start = self.new.bytes.len();
         self.new.append_measured(text, length);

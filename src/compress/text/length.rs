@@ -50,7 +50,7 @@ impl Length {
         Length { bytes: text.len(), units: text.len() }
     }
 
-    /// Returns whether each byte counts as one unit. If so, that holds for every part of the text.
+    /// Returns whether each byte is one unit. If so, each byte of every part of the text is one unit too.
     pub fn is_of_bytes(self) -> bool {
         self.bytes == self.units
     }

@@ -11,7 +11,7 @@ use super::{
 /// The most bytes for each token of a budget.
 const MOST_BYTES: usize = 6;
 
-/// A limit for a text. The text must keep to all parts.
+/// A limit for a text. A text fits if it exceeds none of these numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     pub bytes: usize,
@@ -35,13 +35,13 @@ impl Limit {
         Limit { bytes, tokens: None, units: None }
     }
 
-    /// Returns the limit of a budget in tokens. Text that has few tokens for its bytes is limited in bytes too, because memory is
-    /// limited.
+    /// Returns the limit of a budget in tokens. It also limits the bytes, because a text with few tokens could otherwise need too
+    /// much memory.
     pub fn of_tokens(tokens: usize) -> Limit {
         Limit { tokens: Some(tokens), ..Limit::of_bytes(tokens.saturating_mul(MOST_BYTES)) }
     }
 
-    /// Returns the smaller one of two limits, in bytes, tokens and units.
+    /// Returns the limit with which a text must comply if it must comply with two limits.
     pub fn and(self, other: Limit) -> Limit {
         let least = |one: Option<usize>, two: Option<usize>| one.into_iter().chain(two).min();
         Limit {
@@ -66,7 +66,7 @@ impl Limit {
             && self.tokens.is_none_or(has_few)
     }
 
-    /// Returns the limit that is left for a text next to another one.
+    /// Returns the part of the limit that is left for further text next to this text.
     pub fn without(self, text: &[u8]) -> Limit {
         Limit {
             bytes: self.bytes.saturating_sub(text.len()),
@@ -75,18 +75,19 @@ impl Limit {
         }
     }
 
-    /// Returns the number of bytes of a text to aim at first.
+    /// Returns the number of bytes to which a text should be shortened in the first attempt.
     pub fn target(self, text: &[u8]) -> usize {
         let bytes = self.bytes.min(text.len());
-        // The remaining text may have more bytes for each token than the whole text.
+        // The kept text may have more bytes for each token than the whole text, so the aim is a quarter higher.
         let tokens = self
             .tokens
             .map_or(bytes, |tokens| scaled(text.len(), tokens.saturating_mul(5), estimated_tokens(text) * 4));
         bytes.min(tokens)
     }
 
-    /// Returns the number of bytes to aim at after `round` other tries, if this text, for which `target` bytes were the aim, does
-    /// not fit. The steps become longer, because lines that must stay may hide the effect of short ones.
+    /// Returns the number of bytes for the next attempt, if `text`, the result of an attempt with `target` bytes, does not fit.
+    /// `round` is the number of attempts before that one. The target falls faster from round to round, because lines that must
+    /// stay may hide the effect of small steps.
     pub fn next_target(self, round: u32, target: usize, text: &[u8]) -> usize {
         let target = target.min(text.len());
         let tokens = self.tokens.map_or(target, |tokens| scaled(target, tokens, estimated_tokens(text)));

@@ -1,5 +1,5 @@
-//! Marker lines, which replace omitted text in a result. This is the only place that writes or reads them, so a written marker
-//! can always be read again.
+//! Marker lines, which replace omitted text in a result. Only this file writes or reads markers, so every written marker can be
+//! read again.
 //!
 //! ```text
 //! marker  = "[… " ( left-out / above / elements / of-line / of-string / blob ) "]"
@@ -15,9 +15,9 @@
 //! count   = digits in groups of three, with commas: 41, 2,310
 //! ```
 //!
-//! No other spelling is a marker: a line is a marker only if this code would write it the same, byte for byte. In JSON, `elements`
-//! is a whole string (`"[… 3 elements, 90 bytes left out]"`, or the name of a member whose value is null), and `of-string` is
-//! a part of a string. After a marker with a number of records, one indented line names them.
+//! A line in any other spelling is not a marker: this code must write the parsed marker as the same bytes. In JSON, `elements` is
+//! a whole string (`"[… 3 elements, 90 bytes left out]"`, or the name of a member whose value is null), and `of-string` is a part
+//! of a string. After a marker with a number of records, one indented line names them.
 
 use std::fmt;
 
@@ -63,7 +63,7 @@ pub enum Marker {
     AsAbove {
         /// The number of lines.
         lines: usize,
-        /// As in [`Marker::LeftOut`].
+        /// The same as in [`Marker::LeftOut`].
         at: Option<(usize, usize)>,
     },
     /// Bytes from the middle of a line, whose two ends are the lines around the marker.
@@ -164,7 +164,7 @@ impl Marker {
 pub const LONGEST_NAME: usize = 80;
 
 /// Returns the line that names records after their marker, with the number of lines of each, within a number of bytes. Names are
-/// text of the tool: what could end the line, or be taken for a marker, is replaced.
+/// text of the tool, so characters that could end the line, or make it look like a marker, are replaced.
 pub fn names(names: &[(&[u8], usize)], room: usize) -> String {
     let is_plain = |c: char| !c.is_control() && c != '…';
     let mut line = "   ".to_owned();
@@ -181,7 +181,7 @@ pub fn names(names: &[(&[u8], usize)], room: usize) -> String {
     line
 }
 
-/// Reads the number at the beginning of `2,310 bytes`. The rest is checked when the marker is written again.
+/// Reads the number at the beginning of `2,310 bytes`. The rest of the text is checked when the caller writes the marker again.
 fn number(text: &str) -> Option<usize> {
     let digits: String = text.split(' ').next()?.chars().filter(|&c| c != ',').collect();
     digits.parse().ok()
@@ -194,7 +194,7 @@ fn numbers(text: &str) -> Option<(usize, usize)> {
     Some((first.parse().ok()?, last.parse().ok()?))
 }
 
-/// The lines that a marker names, if any, in the form that `aside recall` takes.
+/// The range of lines that a marker may have, in the form of an argument of `aside recall`.
 struct At(Option<(usize, usize)>);
 
 impl fmt::Display for At {

@@ -1,6 +1,6 @@
-//! Texts, and the originals that they come from. A filter describes edits; only `edited` carries them out, and it knows for every
-//! byte of the result which stretch of the original the byte represents. Nothing here may depend on the meaning of a line, or on
-//! which filter runs.
+//! Texts, and the originals from which they were made. Filters describe edits. Only `edited` carries them out, and for every byte
+//! of the result it records which stretch of the original the byte represents. This code must depend neither on the meaning of
+//! lines nor on the filter.
 
 pub mod banner;
 pub mod bytes;

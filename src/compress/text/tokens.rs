@@ -1,29 +1,31 @@
-//! Estimates the number of tokens of a text from its shape, without a tokenizer. Hosts count in tokens, and for the output of
-//! tools, the number of bytes divided by four is far too low.
+//! Estimates the number of tokens of a text from its shape, without a tokenizer. Hosts count tokens, and for the output of tools,
+//! a quarter of the number of bytes is far too low an estimate.
 
-/// Hundredths of a token, fitted to three public tokenizers (`docs/compress.md` has the accuracy).
+/// The cost of a word. All costs are in hundredths of a token, and were fitted to three public tokenizers (`docs/compress.md` has
+/// the accuracy).
 const WORD: usize = 105;
-/// For each four letters of a word after the first seven.
+/// The cost of each four letters of a word after the first seven.
 const LETTERS: usize = 70;
-/// For each three digits.
+/// The cost of each three digits.
 const DIGITS: usize = 120;
-/// A blank before a digit. A blank before a word is part of the word.
+/// The cost of a blank before a digit. A blank before a word is part of the word.
 const BLANK: usize = 95;
-/// For each character of a long run of letters and digits that is not a word: base64, a hash.
+/// The cost of each character of a long run of letters and digits that is not a word, such as base64 or a hash.
 const DENSE: usize = 70;
-/// The length from which a run of letters and digits may be of that kind.
+/// The least length of such a run.
 const DENSE_LENGTH: usize = 16;
 /// The cost of a run of blanks, and the number of blanks after which the cost is counted again.
 const BLANKS: (usize, usize) = (90, 40);
 const LINE_ENDS: usize = 120;
 const PUNCTUATION: usize = 50;
-/// For each further character of a run of punctuation, and, in place of that, for one that repeats the character before it.
+/// The cost of each further character of a run of punctuation, and the lower cost of a character that repeats the one before it.
 const MORE_PUNCTUATION: (usize, usize) = (40, 5);
 const CONTROL: usize = 100;
-/// Characters of two, three and four bytes. A character of three bytes that repeats the one before it is part of a drawn line.
+/// The cost of a character of two, three and four bytes, and of a character of three bytes that repeats the one before it, as in
+/// a drawn line.
 const WIDE: [usize; 3] = [140, 130, 150];
 const REPEATED: usize = 20;
-/// No byte costs more.
+/// The highest cost of a single byte.
 const MOST: usize = 140;
 
 /// Returns an estimate of the number of tokens of a text. It is within 15 % for nine of ten texts that tools print, and seldom more

@@ -1,7 +1,7 @@
-//! Text in UTF-16, which some programs print, above all on Windows. All other code reads UTF-8, so such a text must be recognised
-//! before anything else is done with it.
+//! Text in UTF-16, which some programs print, above all on Windows. All other code reads UTF-8, so text in UTF-16 must be
+//! recognised and decoded first.
 
-/// The number of bytes at the beginning that show whether a text without a byte order mark is UTF-16.
+/// The number of bytes at the beginning by which UTF-16 is recognised in a text without a byte order mark.
 const SAMPLE: usize = 1000;
 
 /// The order of the bytes in a unit.
@@ -12,15 +12,15 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// Returns the byte order of a text that is UTF-16: it begins with a byte order mark, or every second byte of its first
-    /// 1,000 is zero and no other is.
+    /// Returns the byte order of a text that is UTF-16: it begins with a byte order mark, or, of its first 1,000 bytes, exactly
+    /// every second one is zero.
     pub fn of(text: &[u8]) -> Option<ByteOrder> {
         let alternates = |zero: usize| {
             let is_right = |(at, &byte): (usize, &u8)| (byte == 0) == (at % 2 == zero);
             text.len() >= SAMPLE && text[..SAMPLE].iter().enumerate().all(is_right)
         };
         match text {
-            // UTF-32, with four bytes for each character.
+            // The byte order mark of UTF-32, which is not decoded.
             [0xff, 0xfe, 0, 0, ..] => None,
             [0xff, 0xfe, ..] => Some(ByteOrder::Little),
             [0xfe, 0xff, ..] => Some(ByteOrder::Big),
@@ -42,7 +42,7 @@ impl ByteOrder {
 /// The byte order mark, which is not part of the text.
 pub const MARK: u16 = 0xfeff;
 
-/// Decodes a text that comes in chunks.
+/// Decodes a text that arrives in chunks.
 pub struct Decoder {
     order: ByteOrder,
     is_first: bool,
@@ -57,8 +57,8 @@ impl Decoder {
         Decoder { order, is_first: true, half: None, high: None }
     }
 
-    /// Returns the text of the next bytes in UTF-8. Half a character waits for its other half; if that never arrives, it becomes
-    /// U+FFFD.
+    /// Returns the text of the next bytes in UTF-8. Half a character is held until the other half arrives. If the other half
+    /// never arrives, the half becomes U+FFFD.
     pub fn decode(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut units = Vec::with_capacity(bytes.len() / 2 + 2);
         units.extend(self.high.take());
@@ -78,7 +78,7 @@ impl Decoder {
         text_of(units)
     }
 
-    /// Ends the text. Returns the rest of it; half a unit stays as it is.
+    /// Ends the text. Returns the rest of the text, in which half a unit stays unchanged.
     pub fn end(&mut self) -> Vec<u8> {
         let mut rest = text_of(self.high.take());
         rest.extend(self.half.take());

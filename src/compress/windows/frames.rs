@@ -1,5 +1,5 @@
-//! Frames of progress, which programs write into one line, each over the previous one. A line of frames may be longer than memory
-//! allows, but only failures of the overwritten text are needed.
+//! Frames of progress, which programs write into one line, each over the previous frame. A line of frames may be longer than
+//! memory allows, but only those overwritten frames that report a failure are needed.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,14 @@ use crate::compress::{
     text::{bytes::letters, controls::plain_lines},
 };
 
-/// Returns the rest of a line that has not ended: frames that report a failure, each as a line, and the last frame. Returns
+/// Shortens a line that has not ended to the frames that report a failure, each as a separate line, and the last frame. Returns
 /// `None` if nothing was overwritten.
 pub fn shown(line: &[u8]) -> Option<Vec<u8>> {
-    // The next byte may be the line feed that belongs to the last carriage return.
+    // A carriage return at the end overwrites nothing if a line feed follows it.
     let body = &line[..line.len() - line.iter().rev().take_while(|&&byte| byte == b'\r').count()];
     let last = memchr::memrchr(b'\r', body)? + 1;
     let failures = failures::built_in();
-    // Frames with the same words are one message, whatever their numbers are.
+    // Frames with the same letters are one message, even if their numbers differ.
     let mut said = HashSet::new();
     let mut shown = Vec::new();
     for frame in line[..last].split(|&byte| byte == b'\r').filter(|frame| failures.may_say_failure(frame)) {

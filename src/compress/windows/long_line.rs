@@ -1,5 +1,5 @@
-//! Keeps the ends of a line that is too long to be kept whole, and text in its middle that reports a failure. The line's parts
-//! arrive one after the other, and this code must never hold much more than it keeps.
+//! Keeps the ends of a line that is too long to be kept whole, and text in its middle that reports a failure. The parts of the
+//! line arrive one after the other, and this code must never hold much more text than it keeps.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ impl LongLine {
         } else {
             self.bytes.extend_from_slice(part);
         }
-        // A run continues after a part of it was left out, however few digits follow.
+        // A run of digits, a part of which was left out, continues even if only a few digits follow.
         let is_cut = |at: usize| self.cuts.iter().any(|cut| cut.at == at && cut.inner != Inner::Any);
         self.leave_out(blobs(self.text(), |at| if is_cut(at) { 1 } else { FEWEST_DIGITS }));
         if self.text().len() > most {
@@ -35,7 +35,7 @@ impl LongLine {
         }
     }
 
-    /// Returns the rest, without the line end.
+    /// Returns the kept bytes, without the line end.
     pub fn text(&self) -> &[u8] {
         self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes)
     }

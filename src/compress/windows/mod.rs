@@ -35,7 +35,7 @@ use retention::Retention;
 const MIN_MEMORY: usize = 4096;
 /// The number of bytes that are decoded at once.
 const DECODED_AT_ONCE: usize = 64 << 10;
-/// The filters that pass lines on before the end is known.
+/// The filters that can be applied to a part of a text before its end is known.
 const PASSING: [&str; 3] = [TERMINAL, "repeats", "repeats-above"];
 
 /// Returns the least memory for a text with this budget: four times the budget, so that there is enough text to choose from.
@@ -43,10 +43,10 @@ pub fn least_memory(budget: Option<Limit>) -> usize {
     budget.map_or(MIN_MEMORY, |budget| budget.bytes.saturating_mul(4))
 }
 
-/// The passes for a text, its invocation, and the place for its report.
+/// The filters for a text, its invocation, and its report.
 pub struct Run<'a> {
     pub pipeline: &'a Pipeline,
-    /// The host's count of tokens, unless the caller itself uses it.
+    /// The host's count of tokens, unless the caller applies it to the result.
     pub counter: Option<&'a Counter>,
     pub invocation: &'a Invocation<'a>,
     pub report: &'a mut Report,
@@ -57,8 +57,8 @@ pub struct BoundedText {
     memory: usize,
     budget: Option<Limit>,
     buffer: Vec<u8>,
-    /// The number of bytes at the front of the buffer that are a reminder of the constructs that are open there. These bytes are
-    /// not part of the text.
+    /// The number of bytes at the front of the buffer that are a reminder: a line of earlier text, for the construct that is open
+    /// there. These bytes were counted before.
     reminder_len: usize,
     mode: Mode,
     /// Whether the buffer begins inside a line whose beginning has already left the buffer.
@@ -71,7 +71,7 @@ pub struct BoundedText {
     verdicts: Verdicts,
 }
 
-/// The treatment of the text.
+/// The way in which the text is processed.
 enum Mode {
     /// The text fits so far.
     Whole,
@@ -79,12 +79,12 @@ enum Mode {
     Unchanged,
     /// The text is returned without its repeats.
     Passing,
-    /// The lines that matter are kept for the end.
+    /// The lines that matter are kept, and returned at the end.
     Keeping(Box<Retention>),
 }
 
 impl BoundedText {
-    /// Returns the text before its first byte. `memory` is at least [`least_memory`].
+    /// Returns an empty text. `memory` is at least [`least_memory`].
     pub fn new(memory: usize, budget: Option<Limit>) -> BoundedText {
         BoundedText {
             memory,
@@ -99,13 +99,13 @@ impl BoundedText {
         }
     }
 
-    /// Takes the next bytes. Calls `out` with the bytes of the result that are final.
+    /// Reads the next bytes. Calls `out` with the bytes of the result that are final.
     pub fn feed(&mut self, run: &mut Run<'_>, mut chunk: &[u8], mut out: impl FnMut(&[u8])) {
         if self.decoder.is_none() {
             chunk = self.take(run, chunk, &mut out);
         }
         for part in chunk.chunks(DECODED_AT_ONCE) {
-            // Other text was taken completely.
+            // Without a decoder, `take` has read the whole chunk.
             let Some(decoder) = &mut self.decoder else { return };
             let text = decoder.decode(part);
             run.report.add_before(Length { bytes: part.len(), units: 0 });
@@ -113,7 +113,7 @@ impl BoundedText {
         }
     }
 
-    /// Takes bytes. Returns the rest of them if they turn out to be UTF-16.
+    /// Reads bytes. If the text turns out to be UTF-16, returns the bytes that must be decoded.
     fn take<'c>(&mut self, run: &mut Run<'_>, mut chunk: &'c [u8], mut out: impl FnMut(&[u8])) -> &'c [u8] {
         loop {
             let room = (self.memory + self.reminder_len).saturating_sub(self.buffer.len());
@@ -130,7 +130,7 @@ impl BoundedText {
                 continue;
             }
             self.choose(run);
-            // Half of the memory stays filled, so that a window is read together with the text after it.
+            // Half of the memory stays filled, so that the lines of a window are classified together with the text after it.
             while self.buffer.len() > self.memory / 2 + self.reminder_len {
                 self.window(run, false, &mut out);
             }
@@ -152,7 +152,7 @@ impl BoundedText {
             let make = |limit: Option<Limit>| {
                 let mut report = begun.clone();
                 let result = if is_changed {
-                    // The buffer is not the whole text, so the report has no stretches of it.
+                    // The buffer is not the original text, so the report has no stretches of it.
                     let limit = limit.filter(|limit| !limit.fits(&text));
                     Some(run.pipeline.run(run.invocation, &original, limit, &mut report, |_| true).0.bytes)
                 } else {
@@ -203,8 +203,8 @@ impl BoundedText {
         self.buffer.len()
     }
 
-    /// Notes the verdicts of an output text at the end of the stream, if the command is known to have failed. Nobody asks for them
-    /// otherwise.
+    /// Notes the verdicts of an output text at the end of the stream, if the command is known to have failed. Otherwise they are
+    /// not needed.
     fn say(&mut self, run: &Run<'_>, text: &[u8]) {
         if run.invocation.input.exit_code().is_some_and(|code| code != 0) {
             self.verdicts.read(text);
@@ -217,7 +217,7 @@ impl BoundedText {
         run.report.add_before(Length { bytes, ..length });
     }
 
-    /// Decodes the buffer if it is the beginning of a text in UTF-16. Returns whether it was.
+    /// Decodes the buffer if it is the beginning of a text in UTF-16. Returns whether it was UTF-16.
     fn begin_decoding(&mut self, run: &mut Run<'_>) -> bool {
         if !matches!(self.mode, Mode::Whole) || self.is_changed {
             return false;
@@ -274,7 +274,7 @@ impl BoundedText {
         true
     }
 
-    /// Takes the first lines out of the buffer, about a quarter of the memory, and filters them. `ends` says that no more text
+    /// Removes the first lines from the buffer, about a quarter of the memory, and filters them. `ends` means that no more text
     /// follows.
     fn window(&mut self, run: &mut Run<'_>, ends: bool, out: &mut impl FnMut(&[u8])) {
         let (end, reminder) = self.window_end();
@@ -310,7 +310,7 @@ impl BoundedText {
                 let mut edited = edit(if context.is_empty() { lines } else { &all[..context.len() + lines.len()] });
                 let mut from = context.len();
                 if !edited.bytes.starts_with(context) {
-                    // The cursor moved up into the reminder.
+                    // The text moves the cursor up into the reminder, so it is edited again without the reminder.
                     (edited, from) = (edit(lines), 0);
                 }
                 for piece in [head, &edited.bytes[from..], broken].into_iter().filter(|piece| !piece.is_empty()) {
@@ -338,7 +338,7 @@ impl BoundedText {
         if quarter == self.buffer.len() {
             return (quarter, Vec::new());
         }
-        // Failures may be coloured.
+        // Colours are removed, because they may hide failures from the patterns.
         let has_controls = has_controls(&self.buffer);
         let plain = if has_controls { plain_lines(&self.buffer).into() } else { Cow::Borrowed(&self.buffer[..]) };
         let layout = Layout::new(&plain, failures::built_in());
@@ -350,7 +350,7 @@ impl BoundedText {
         let line = (first..=last).rev().find(|&line| is_free(line)).unwrap_or(last.max(first));
         let mut ends = memchr::memchr_iter(b'\n', &self.buffer).map(|end| end + 1);
         let end = ends.nth(line - 1).unwrap_or(self.buffer.len());
-        // If a line is longer than that, the last character may be incomplete. It is counted once, together with its rest.
+        // If a line is longer than the window, the last character may be incomplete: it is left to the next window.
         (end - incomplete_tail(&self.buffer[..end]), reminder(text, line))
     }
 }

@@ -1,5 +1,5 @@
-//! The kept parts of a text that outgrows its memory under a budget: its head, its tail and its error regions, with exact markers
-//! between them. Each line is seen only once, so it must be kept or counted when it arrives.
+//! Keeps parts of a text that outgrows its memory under a budget: its head, its tail and its error regions, with exact markers
+//! between them. Each line is read only once, so it must be kept or counted when it arrives.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ use crate::compress::{
     },
 };
 
-/// Lines that are kept while a text is read.
+/// The lines that are kept while a text is read.
 pub struct Retention {
     /// The longest line that is kept whole.
     longest: usize,
@@ -40,7 +40,7 @@ pub struct Retention {
     begun: u32,
     head: Ring,
     regions: FirstAndLatest,
-    /// Lines around error regions, and failure lines of regions that had to be dropped.
+    /// Lines before and after error regions, and failure lines of regions that had to be dropped.
     near: FirstAndLatest,
     /// Lines that may be diagnostics of a tool that is not known, if these are wanted, and rows that differ from the others.
     weak: FirstAndLatest,
@@ -49,15 +49,16 @@ pub struct Retention {
     tail: Ring,
     /// The last line that names a file, as long as every line after it is indented and not blank.
     heading: Option<Line>,
-    /// The lines since the last line of an error region, and since the last failure line of regions that had to be dropped.
+    /// The lines since the last line of an error region, and the lines since the last failure line of dropped regions.
     gap: Gap,
     gap_of_gone: Gap,
-    /// The number of further lines after the last region that are kept, and the number of lines that have passed since then.
+    /// The number of lines after the last region that are still to be kept, and the number of lines since then that were not
+    /// kept.
     near_left: usize,
     passed: usize,
 }
 
-/// The lines after a kept line, as long as they are together no longer than a marker, so that no marker could replace them.
+/// The lines after a kept line, as long as they are together no longer than a marker: a marker for them would not be shorter.
 #[derive(Default)]
 struct Gap {
     start: usize,
@@ -121,7 +122,7 @@ impl Retention {
         }
     }
 
-    /// Takes a part of a line that is too long to be kept. The line is counted when its last part arrives.
+    /// Reads a part of a line that is too long to be kept. The line is counted when its last part arrives.
     pub fn take_part(&mut self, part: &[u8]) {
         if part.is_empty() {
             return;
@@ -147,7 +148,7 @@ impl Retention {
         self.keep(line, &bytes, class, false);
     }
 
-    /// Takes whole lines. `context` is a line before them that was taken already.
+    /// Reads whole lines. `context` is a line before them that was read earlier.
     pub fn take(&mut self, context: &[u8], lines: &[u8]) {
         let all = [context, lines].concat();
         let layout = Layout::new(&all, failures::built_in());
@@ -164,7 +165,7 @@ impl Retention {
         }
     }
 
-    /// Keeps the next line in the place where it belongs. `text` is the whole line, without its line end.
+    /// Keeps the next line in those lists to which it belongs. `text` is the whole line, without its line end.
     fn keep(&mut self, line: LongLine, text: &[u8], class: Class, is_weak: bool) {
         self.begun = self.begun.saturating_add(u32::from(class.has(Class::START)));
         let (bytes, cuts) = (line.bytes.into(), line.cuts.into());
@@ -226,12 +227,11 @@ impl Retention {
         });
     }
 
-    /// Keeps the line if it is shortly after a region. Before the first line of a region, also keeps the lines that the tail still
-    /// has.
+    /// Keeps the line if it is shortly after a region. If it is in a region, keeps the lines before it that the tail still has.
     fn keep_near(&mut self, line: &Line) {
         let (before, after) = budget::AROUND;
         if line.class.must_stay() {
-            // There are fewer if some of them were kept as the lines after another region.
+            // Lines that were already kept after another region are not kept again.
             let new = before.min(self.passed);
             let from = self.tail.lines.len().saturating_sub(new);
             for line in self.tail.lines.range(from..) {
@@ -255,14 +255,14 @@ impl Retention {
         lines.extend(self.head.lines.drain(..).chain(self.tail.lines.drain(..)));
         lines.sort_by_key(|line| line.number);
         lines.dedup_by_key(|line| line.number);
-        // A reader cannot find a problem without its file.
+        // A problem whose heading was lost is left out, because its file would be unknown.
         let numbers: HashSet<usize> = lines.iter().map(|line| line.number).collect();
         lines.retain(|line| numbers.contains(&(line.number - usize::from(line.heading))));
         let class = Class::default();
         let (number, offset, begun) = (self.lines, self.bytes, self.begun);
         let end = Line { number, offset, class, begun, heading: 0, bytes: Box::default(), cuts: Box::default() };
         lines = widened(lines, &end);
-        // If a verdict of failure was lost, no verdict of success stays.
+        // If a verdict of failure was lost, all verdicts of success are left out.
         if lines.iter().filter(|line| line.class.has(Class::FAILED_VERDICT)).count() < self.failed_verdicts {
             lines.retain(|line| !line.class.has(Class::PASSED_VERDICT));
             lines = widened(lines, &end);
@@ -330,7 +330,7 @@ impl Omission {
     fn between(last: Option<&Line>, line: &Line) -> Omission {
         let (number, offset, begun) = last.map_or((0, 0, 0), |last| (last.number + 1, last.end(), last.begun));
         let new = line.begun - begun;
-        // A part of the last region is here.
+        // If `line` is in the last of these regions, a part of that region is kept.
         let regions = new - u32::from(new > 0 && line.class.has(Class::REGION));
         Omission { lines: line.number - number, bytes: line.offset - offset, regions: regions as usize, offset }
     }
@@ -342,12 +342,13 @@ impl Omission {
     }
 }
 
-/// Returns the lines without those next to a gap that is shorter than its marker. `end` comes after the last line.
+/// Returns the lines, without lines next to a gap that is shorter than its marker: the gap grows until its marker is shorter.
+/// `end` comes after the last line.
 fn widened(lines: Vec<Line>, end: &Line) -> Vec<Line> {
     let mut kept: Vec<Line> = Vec::with_capacity(lines.len());
     let is_short = |last: Option<&Line>, line: &Line| Omission::between(last, line).is_short();
     for line in lines {
-        // A line before the gap is dropped rather than a line of a region after it.
+        // If the line after the gap is in a region, lines before the gap are dropped instead of it.
         while line.class.must_stay()
             && is_short(kept.last(), &line)
             && kept.pop_if(|last| !last.class.must_stay()).is_some()
@@ -356,7 +357,7 @@ fn widened(lines: Vec<Line>, end: &Line) -> Vec<Line> {
             kept.push(line);
         }
     }
-    // Without its controls, a text may be shorter than a marker.
+    // A gap at the end may be shorter than its marker, because controls were removed from the text.
     while is_short(kept.last(), end) && kept.pop().is_some() {}
     kept
 }

@@ -1,4 +1,4 @@
-//! Lines in bounded memory: the first ones of a text, or the latest, up to a number of bytes.
+//! Lines in bounded memory: the first or the latest lines of a text, up to a number of bytes.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ pub struct Line {
     pub class: Class,
     /// The number of error regions that have begun up to this line.
     pub begun: u32,
-    /// The distance to the heading above the line that stays with it, in lines; 0 if there is none.
+    /// The distance, in lines, to the heading with which the line is kept; 0 without a heading.
     pub heading: u16,
     pub bytes: Box<[u8]>,
     /// The parts left out of a long line.
@@ -20,8 +20,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Returns the memory that the line counts as: the length of its text, but at least about the size of the struct, plus its
-    /// omissions. Otherwise empty lines could take many times the memory.
+    /// Returns the number of bytes that the line counts: the length of its text, but at least about the size of the struct, plus
+    /// its omissions. Without this minimum, empty lines could use many times the memory.
     fn cost(&self) -> usize {
         const LEAST: usize = size_of::<Line>() - size_of::<Box<[Cut]>>();
         self.bytes.len().max(LEAST) + size_of_val(&*self.cuts)
@@ -46,7 +46,7 @@ impl Ring {
         Ring { lines: VecDeque::new(), used: 0, most, full: false }
     }
 
-    /// Keeps the line if there is room. After the first line without room, keeps none.
+    /// Keeps the line if there is room. After a line for which there was no room, no line is kept.
     pub fn first(&mut self, line: &Line) -> bool {
         self.full |= self.used + line.cost() > self.most;
         if !self.full {
@@ -55,13 +55,13 @@ impl Ring {
         !self.full
     }
 
-    /// Keeps the line, and drops the oldest ones if there is no room.
+    /// Keeps the line, and drops the oldest lines if there is no room.
     pub fn latest(&mut self, line: &Line) {
         self.push(line);
         while self.pop().is_some() {}
     }
 
-    /// Removes the oldest line if the lines take too much room.
+    /// Removes and returns the oldest line if the lines exceed the limit.
     pub fn pop(&mut self) -> Option<Line> {
         let oldest = if self.used > self.most { self.lines.pop_front()? } else { return None };
         self.used -= oldest.cost();
@@ -74,7 +74,7 @@ impl Ring {
     }
 }
 
-/// The first lines, and the latest of the others.
+/// The first lines, and the latest of the other lines.
 pub struct FirstAndLatest {
     pub first: Ring,
     pub latest: Ring,
