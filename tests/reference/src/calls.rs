@@ -55,11 +55,11 @@ struct Body<'a> {
     is_repaired: bool,
     /// The index of the call's arguments, which are its object or the text after its head.
     arguments: usize,
-    /// For a call in brackets: the number of open brackets of the call's kind in the value that was read last.
+    /// For a call in brackets: the number of brackets of the call's kind that are open in the value that was read last.
     nested: usize,
     /// The index of a closer that is a special token, at which every piece ends. The text is cut after that closer.
     limit: Option<usize>,
-    /// The index of the beginning, or of the cut, of a piece that would continue after the limit.
+    /// For a piece that would continue after the limit: the index at which it begins or is cut.
     crossed: Option<usize>,
     out: Vec<(Piece, Range<usize>)>,
 }
@@ -638,7 +638,7 @@ impl<'a> Body<'a> {
     // ---- between calls
 
     fn read(&mut self, opener: &str, named: Option<(usize, Vec<u8>)>) {
-        // The opener or the header may be the beginning of the first call.
+        // The opener or the header may already have begun the first call.
         let mut first = named.map(|(number, name)| (number, Some(name)));
         if first.is_none() {
             let mut order: Vec<usize> = (0..self.tables.len()).collect();
@@ -667,7 +667,7 @@ impl<'a> Body<'a> {
             } else {
                 self.opaque();
             }
-            // Framing between calls that would continue after the limit.
+            // Framing between calls may be cut by the limit.
             self.at = self.crossed.take().unwrap_or(self.at);
         }
     }
@@ -693,8 +693,8 @@ impl<'a> Body<'a> {
         self.tell(Piece::Text, at);
     }
 
-    /// Reports the rest of a broken call: up to and including its closing bracket or its `end`, or up to a closer. A call
-    /// begins in it only where none of its brackets is open.
+    /// Reports the rest of a broken call: up to and including its closing bracket or its `end`, or up to a closer. A new call
+    /// begins there only where no bracket of the broken call is open.
     fn broken(&mut self, table: &Table) {
         self.over(MALFORMED, 0);
         let mut rest = Rest::new(table);
@@ -804,7 +804,7 @@ impl<'a> Body<'a> {
             Some(end) => Ok(end + 1),
             None => cut(),
         };
-        // The byte after JSON's blanks. The end of the value must not begin at one of these blanks.
+        // Returns the index of the byte after JSON's blanks. The end of the value must not begin at one of these blanks.
         let next = |mut at: usize| loop {
             match self.byte(at) {
                 None => return cut(),
@@ -813,7 +813,7 @@ impl<'a> Body<'a> {
                 Some(_) => return Ok(at),
             }
         };
-        // One required byte, of these.
+        // Reads one byte, which must be one of these.
         let one_of = |at: usize, bytes: &[u8]| match bytes.contains(&self.text[at]) && !stops(self, at) {
             true => Ok(at + 1),
             false => bad(at),
@@ -915,7 +915,7 @@ impl<'a> Body<'a> {
         loop {
             let byte = self.next()?;
             if byte == b'}' {
-                // If another member exists, it may be the arguments under another name.
+                // A further member may be the arguments under a different name.
                 let is_call = has_name && (has_arguments || !has_other);
                 self.over(if is_call { MARKER } else { MALFORMED }, 1);
                 return Ok(());
@@ -1117,8 +1117,8 @@ impl<'a> Body<'a> {
         literals.into_iter().any(|literal| !literal.is_empty() && self.is_or_begins(at, literal))
     }
 
-    /// Returns whether the text at `at` may follow a call. Any text may follow the span's closer after a call that has all of its
-    /// markers.
+    /// Returns whether the text at `at` may follow a call. After a call with all of its markers, any text may follow the span's
+    /// closer.
     fn follows_call(&self, at: usize, is_whole: bool) -> bool {
         self.is_or_follows_skip(at, &|at| {
             let is_closed = match is_whole {
@@ -1191,7 +1191,7 @@ impl<'a> Body<'a> {
         self.begins_one_of(at, [&table.end]) || self.follows_call(at, is_whole) || self.is_written_key(table, at)
     }
 
-    /// Returns whether that holds after blanks at `at`, or after a repeated closer of the value.
+    /// Returns whether such text is at `at`, after blanks, or after a repeated closer of the value.
     fn goes_on_after(&self, table: &Table, at: usize) -> bool {
         let close = &table.value[1];
         let again = |at: usize| {
@@ -1305,7 +1305,7 @@ impl<'a> Body<'a> {
         let (open, close) = (&table.key[0], &table.value[1]);
         // The names of the elements that are open.
         let mut names: Vec<Vec<u8>> = Vec::new();
-        // The innermost element may be a value; it has had text.
+        // Whether the innermost element may be a value, and whether it has had text.
         let (mut is_leaf, mut has_text) = (false, false);
         loop {
             let mark = self.find(self.at, &table.mark, self.text.len());
@@ -1393,8 +1393,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reports a value. It ends with its outermost string or bracket. A word ends before a blank, a comma, a closing bracket or
-    /// a stop.
+    /// Reports a value. It ends with its outermost string or bracket. A value that is a word ends before a blank, a comma, a
+    /// closing bracket or a possible end of the call.
     fn literal_value(&mut self, table: &Table) -> Step {
         let raw = &table.raw_quote;
         let mut open: Vec<u8> = Vec::new();

@@ -1,18 +1,18 @@
-//! Markdown code: finds the blocks that a line begins or ends, and the text inside code, where a marker is text. Each function
-//! reads a whole line from its start, as often as it is called.
+//! Markdown code: finds the blocks that a line begins or ends, and the text inside code, where a marker is text. Each call of a
+//! function reads the line again from its start.
 
 use crate::events::blank;
 
 /// The position in code of the innermost channel's text.
 #[derive(Clone, Default)]
 pub(crate) struct Code {
-    /// The text of the line so far, since a marker was removed.
+    /// The text of the line so far, after the last marker that was removed from it.
     pub(crate) line: Vec<u8>,
     /// The block in which the line began.
     pub(crate) block: Option<Block>,
     /// The closer of an opener that the line has mentioned, if it has not mentioned the closer yet.
     pub(crate) mentioned: Option<String>,
-    /// Whether the block has only blanks so far.
+    /// Whether the code block has only blanks so far.
     pub(crate) new_block: bool,
     /// Whether the line has a call that is text, because it is in a sentence.
     pub(crate) sentence: bool,
@@ -149,8 +149,8 @@ pub(crate) fn is_inside(line: &[u8], block: Option<Block>) -> bool {
     block.is_some_and(|block| continued(line, block).is_some())
 }
 
-/// Returns the fence of a line that has left the block in which it began, or is in no block. After `>` signs of that block
-/// there is no fence.
+/// Returns the fence of a line that has left the block in which it began, or is in no block. A line that begins with `>` signs of
+/// that block has no fence.
 fn fence_outside(line: &[u8], block: Option<Block>) -> Option<(Block, &[u8])> {
     let has_signs = block.is_some_and(|block| block.quotes > 0 && line.trim_ascii_start().starts_with(b">"));
     if has_signs { None } else { fence_of(line) }

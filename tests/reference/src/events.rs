@@ -48,7 +48,7 @@ pub enum Call {
     },
 }
 
-/// The role of an event's bytes in their marker. It is used inside the reference only, and not compared.
+/// The role of an event's bytes in their marker. Only the reference uses it, and it is not compared.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Part {
     None,
@@ -133,7 +133,8 @@ pub fn joined_with_calls(events: &[Event]) -> Vec<Event> {
     out
 }
 
-/// Returns each text with its channel. Content that turned out to be thinking is thinking, and the other way round.
+/// Returns each text with its channel. Content that turned out to be thinking is returned as thinking, and thinking that turned
+/// out to be content as content.
 pub fn texts(events: &[Event]) -> impl Iterator<Item = (&'static str, &Event)> {
     let turn = events.iter().position(|event| event.what == What::Reclassify).unwrap_or(0);
     let to = events.get(turn).map_or("content", |event| event.channel);

@@ -1,5 +1,5 @@
-//! Reads a dialect's file. It has a separate description of the format, so that a mistake of the library in reading a file
-//! leads to a difference. It must not call the library, and does not look up models or templates.
+//! Reads a dialect's file. The format is described separately here, so that a mistake of the library in reading a file becomes a
+//! difference between the results. This code must not call the library, and does not look up models or templates.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -160,7 +160,7 @@ pub struct Call {
     pub raw_quote: String,
     #[serde(default)]
     pub namespace: bool,
-    // These keys are for writing.
+    // These keys matter only for writing calls.
     #[serde(default)]
     pub lenient: bool,
     pub separator: Option<String>,
@@ -213,7 +213,7 @@ pub struct DroppedTable {
     pub marker: String,
     #[serde(default)]
     pub special: bool,
-    /// Whether it is removed in the thinking too.
+    /// Whether the marker is removed in the thinking too.
     #[serde(default)]
     pub thinking: bool,
 }
@@ -362,7 +362,7 @@ impl Dialect {
     pub fn parse(text: &str) -> Result<Dialect, String> {
         let mut dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
         dialect.known()?;
-        // A missing number is 0 in the format.
+        // In the format, a missing number is 0.
         for tag in dialect.spans.iter_mut().filter_map(|span| span.tag.as_mut()) {
             tag.attributes = tag.attributes.filter(|&bound| bound > 0);
         }

@@ -1,9 +1,9 @@
 //! The definition of right results: applies a dialect to a whole text with the plainest possible code. Tests compare the
 //! library with it.
 //!
-//! It is written only from the specification, reads the dialect's file itself, and must share nothing with the library that
-//! it judges: this crate does not depend on `aside`. It may be slow: it has the whole text, and may read each byte many
-//! times.
+//! The reference is written only from the specification, and reads the dialect's file itself. It must share no code with the
+//! library that it judges, so this crate does not depend on `aside`. It may be slow: it has the whole text, and may read each
+//! byte many times.
 
 mod calls;
 mod code;

@@ -1,5 +1,5 @@
-//! Finds the marker that begins at a position of the whole text, if one counts there, by the text and the open spans. It
-//! changes nothing, and may examine a position many times.
+//! Finds the marker that counts at a position of the whole text, if there is one, by the text and the open spans. This code does
+//! not change the state, and may examine a position many times.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -17,11 +17,11 @@ pub(crate) const DEEPEST: usize = 6;
 pub(crate) struct Region {
     pub(crate) rule: usize,
     pub(crate) channel: &'static str,
-    /// The name that the closer must match, if it must match the opener.
+    /// The name of the opener, if the closer must have the same name.
     pub(crate) name: Option<usize>,
     /// Whether the span was open at the start, and not opened by a marker.
     pub(crate) from_start: bool,
-    /// Whether it is a message's body, of the header rule.
+    /// Whether the region is the body of a message.
     pub(crate) body: bool,
     /// Whether the message has no calls, according to its header.
     pub(crate) addressed: bool,
@@ -80,7 +80,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) at_start: String,
     pub(crate) events: Vec<Event>,
     pub(crate) open: Vec<Region>,
-    /// For each span, whether a block was closed and it must not be repeated.
+    /// For each span, whether a block of it was closed, and the span must not be repeated.
     pub(crate) spent: Vec<bool>,
     /// Whether the content has only blanks so far.
     pub(crate) lead: bool,
@@ -111,7 +111,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) code: Code,
     /// The code state of the text around the open tool call.
     pub(crate) around: Code,
-    /// The position in an answer in JSON, if the content is one.
+    /// The position in the JSON, if the content is an answer in JSON.
     pub(crate) json: Option<Json>,
     /// Whether a call at the examined position is only part of a sentence.
     pub(crate) sentence: Cell<bool>,
@@ -141,15 +141,16 @@ pub(crate) enum Does {
     Absorb {
         rule: Option<usize>,
     },
-    /// A leading tag in place of the dialect's own opener.
+    /// A leading tag replaces the dialect's own opener.
     Lead {
         name: &'static str,
     },
-    /// An end of the turn inside the thinking, or the closer of a wrapper of the answer (`answer`).
+    /// A marker that ends a turn, or the closer of a wrapper of the answer (`answer`), is inside the thinking and ends it.
     End {
         answer: bool,
     },
-    /// The text only mentions the marker, which is text. `closer` is that of the opener that the line has then mentioned.
+    /// The text only mentions the marker, so it stays as text. `closer` is the closer of the opener that the line has mentioned
+    /// last.
     Prose {
         closer: Option<String>,
     },
@@ -302,7 +303,7 @@ impl Reading<'_> {
         (0..self.dialect.spans.len()).filter(|&rule| self.dialect.spans[rule].channel == channel).collect()
     }
 
-    /// Returns the marker that begins at `at`, if one that counts here begins there.
+    /// Returns the marker that begins at `at`, if it counts.
     pub(crate) fn marker(&self, at: usize) -> Option<Found> {
         let found = self.marker_or_prose(at)?;
         match self.prose(at, &found) {
@@ -311,7 +312,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Returns the result if the text only mentions a marker, with the closer if that is an opener.
+    /// Returns a result if the text only mentions a marker. If the marker is an opener, the result has its closer.
     fn prose(&self, at: usize, found: &Found) -> Option<Option<String>> {
         let is_special = self.special.is_some_and(|special| special.contains(&at));
         if !self.guards("inline") || found.before > 0 || is_special {
@@ -339,7 +340,7 @@ impl Reading<'_> {
                 }
                 let [Some(first), Some(second)] = after else { return None };
                 let is_prose = first == b' ' && letter(second);
-                // The tag that the line has mentioned stays the same.
+                // The line's last mention does not change.
                 (is_prose && !is_cut && !self.lead).then(|| self.code.mentioned.clone())
             }
             Does::DropCloser { .. } | Does::Reclassify { .. } | Does::Drop if self.channel() == "content" => {
@@ -347,7 +348,7 @@ impl Reading<'_> {
                     return Some(None);
                 }
                 let word = marker.strip_prefix("</")?.strip_suffix('>')?;
-                // After only blanks, it is an extra closer.
+                // A closer after only blanks is an extra closer, and never a mention.
                 if self.closed || !is_word(word) {
                     return None;
                 }
@@ -427,8 +428,8 @@ impl Reading<'_> {
         is_prose.then_some(mentioned)
     }
 
-    /// Returns whether a marker is the closer of an opener that the text has mentioned, perhaps with a suffix: in this line, in
-    /// another that is indented, or anywhere if thinking has ended.
+    /// Returns whether a marker is the closer, perhaps with a suffix, of an opener that the text has mentioned: in this line, or
+    /// earlier if this line is indented or thinking has ended.
     fn closes_mentioned(&self, at: usize, marker: &str) -> bool {
         let spoken_of = self.spoken_of.as_ref().filter(|_| self.has_closed || self.is_indented(at));
         let Some(closer) = self.code.mentioned.as_ref().or(spoken_of) else { return false };
@@ -444,7 +445,7 @@ impl Reading<'_> {
         let indent = text.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
         let after_space = indent.last().is_some_and(|&last| in_line(last));
         let deep = indent.len() > 1 || indent != b" ";
-        // Only there lines are followed so far.
+        // Only for such dialects, the lines of the text are followed.
         let lenient = self.dialect.spans.iter().any(|span| span.lenient);
         let counts = lenient && self.guards("fences") && !self.closed && self.code.block.is_none();
         counts && after_space && deep && indent.iter().all(|&byte| blank(byte))
@@ -512,7 +513,7 @@ impl Reading<'_> {
         }
         if region.ended_thinking && region.channel != "content" {
             for rule in self.of_channel("thinking") {
-                // A fence's closer is a line of the thinking, and lines of a tool call are not.
+                // Only lines of the thinking can be fences that close it, so a line of a tool call cannot.
                 if self.dialect.spans[rule].fence.is_some() {
                     continue;
                 }
@@ -539,7 +540,7 @@ impl Reading<'_> {
                     Some("absorb" | "drop") => rule == region.rule && !region.body,
                     _ => false,
                 };
-                // A fence inside a fence is a line of its text.
+                // A fence inside a fence is text.
                 let absorbs = absorbs && span.fence.is_none();
                 let absorbs = absorbs && (region.fresh || span.again.as_deref() == Some("drop"));
                 // If texts start inside the thinking, a line break may precede the marker.
@@ -576,7 +577,7 @@ impl Reading<'_> {
         None
     }
 
-    /// Finds the closers of thinking that a leading tag has opened, and the markers that count inside.
+    /// Finds markers in thinking that a leading tag has opened: its closers, and the markers that count inside.
     fn in_lead(&self, at: usize, region: &Region, name: &str) -> Option<Found> {
         let close = |before: usize, end: usize, rule: Option<usize>| {
             Some(Found { before, end, does: Does::Close { rule, own: true } })
@@ -631,7 +632,8 @@ impl Reading<'_> {
     fn opener_in_thinking(&self, at: usize, region: &Region) -> Option<Found> {
         let hidden = self.hidden(at) == Hidden::InSpan;
         for (rule, span) in self.dialect.spans.iter().enumerate().filter(|_| !hidden) {
-            // Framing precedes an implied close only if the answer ends the thinking. The ended span makes room for one more.
+            // Framing before such an opener counts only if the answer ends the thinking. The thinking that ends makes room for
+            // one more span.
             if span.ends.as_deref() == Some(region.channel)
                 && (self.open.len() <= DEEPEST || span.channel != "content")
                 && let Some((before, end, opening)) = self.new_block(at, rule)
@@ -686,7 +688,7 @@ impl Reading<'_> {
         // A closer after only blanks is an extra closer, elsewhere a stray closer.
         for rule in self.of_channel("thinking").into_iter().filter(|_| !in_string) {
             let span = &self.dialect.spans[rule];
-            // A fence's closer is a fence line like any other out here.
+            // Outside its span, the closer of a fence is a fence line like any other.
             if span.fence.is_some() {
                 continue;
             }
@@ -833,8 +835,8 @@ impl Reading<'_> {
         None
     }
 
-    /// Returns whether these are the bytes of a closer of the open region. A marker that would be removed gives way to it, even
-    /// if the closer does not count because it is not a special token.
+    /// Returns whether these are the bytes of a closer of the open region. A marker with these bytes is then not removed, even if
+    /// the closer does not count because it is not a special token.
     fn closes_as(&self, bytes: &[u8]) -> bool {
         let Some(region) = self.open.last() else { return false };
         let spans = self.closers(region).into_iter().map(|rule| &self.dialect.spans[rule]);
@@ -1133,17 +1135,17 @@ impl Reading<'_> {
             middle = at;
             value = key_at(begin).map(|(name, _)| (name, at));
         } else if !header.end.iter().any(|end| self.marker_literal(begin, end, header.special)) {
-            // Without a `begin`, only the start of a stream may be in a header.
+            // A header without a `begin` is possible only at the start of a stream.
             if !at_start {
                 return self.whole_header(begin);
             }
             if header.keys.is_empty() {
                 return self.header_without_begin();
             }
-            // A space may precede the key, or be its first byte.
+            // A space may precede the key, or be the key's first byte.
             at += usize::from(key_at(at).is_none() && self.byte(begin) == Some(b' '));
             let (name, key) = key_at(at)?;
-            // A `begin` that is not a special token is not a key either.
+            // If the key is also a `begin`, it must be a special token, which it is not here.
             if at == begin && header.begin.contains(key) {
                 return None;
             }
@@ -1253,7 +1255,7 @@ impl Reading<'_> {
         let header = self.dialect.header.as_ref().unwrap();
         let fits = |route: &&Route| {
             route.when.iter().all(|(wanted, value)| {
-                // Of two fields with one name, the last counts.
+                // If two fields have the same name, the last one counts.
                 let field = fields.iter().rfind(|(name, _)| name == wanted);
                 let is =
                     |range: &Range<usize>, value: &String| value == "*" || self.equal(&self.text[range.clone()], value);

@@ -1,4 +1,4 @@
-//! Reads a text that follows a prompt. The prompt may have a part of the model's turn: then the whole turn is read, and the
+//! Reads a text that follows a prompt. If the prompt has the beginning of the model's turn, the whole turn is read, and the
 //! prompt's part is removed from the result.
 
 use crate::events::{END, Event, IMPLIED, Part, What, joined};

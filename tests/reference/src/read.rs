@@ -24,7 +24,7 @@ pub fn read_ended(dialect: &Dialect, text: &[u8]) -> Vec<Event> {
     joined(&reading.events)
 }
 
-/// Reads a text for a host that wants calls. Events that may come in pieces are joined.
+/// Reads a text for a host that wants calls. Events that may arrive in pieces are joined.
 pub fn read_with_calls(dialect: &Dialect, text: &[u8], start: Option<&str>) -> Vec<Event> {
     joined_with_calls(&reading(dialect, text, start, None, Options { wants_calls: true, ..Options::default() }))
 }
@@ -268,7 +268,7 @@ impl Reading<'_> {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
-                // The marker means that a span of thinking is over.
+                // The marker shows that thinking has ended.
                 (self.alone, self.closed, self.has_closed) = (false, true, true);
                 self.after_close(end, Some(rule))
             }
@@ -286,7 +286,7 @@ impl Reading<'_> {
                 self.push_framing(at..begin, Part::Before);
                 self.push_framing(begin..end, Part::Marker);
                 self.pass_marker(end, false);
-                // It replaces the opener, which confirms the thinking, unless it is words.
+                // The marker is an opener, which confirms guessed thinking, unless the openers are words.
                 self.guessed &= rule.is_some_and(|rule| self.dialect.spans[rule].is_label());
                 self.open.last_mut().unwrap().untouched = true;
                 match rule {
@@ -372,8 +372,8 @@ impl Reading<'_> {
         self.read_body(at)
     }
 
-    /// Returns the span of the open region, which this marker closes. A region that was open at the start belongs to the first
-    /// span of its channel with this closer, or is a body of the header rule.
+    /// Returns the rule of the open region, which this marker closes. For a region that was open at the start, this is the first
+    /// span of its channel with this closer, or else the header's rule.
     fn block_of(&self, marker: Range<usize>, closer: Option<usize>) -> usize {
         let region = self.open.last().unwrap();
         if !region.from_start || region.lead.is_some() {
@@ -386,7 +386,7 @@ impl Reading<'_> {
         self.of_channel(region.channel).into_iter().find(has).or(closer).unwrap_or(self.dialect.spans.len())
     }
 
-    /// Notes that a block of this span was closed. The number after the last span means the header rule.
+    /// Notes that a block of this span was closed. The number after the last span is the header's rule.
     fn spend(&mut self, rule: usize) {
         if self.dialect.spans.get(rule).is_some_and(|span| span.repeat == Some(false)) {
             self.spent[rule] = true;
@@ -400,8 +400,8 @@ impl Reading<'_> {
         self.take_framing(at, &framing)
     }
 
-    /// Reads the framing after a closer: all of it or nothing, but as many line breaks as there are. After thinking, nothing if
-    /// the content before the thinking ends in a word.
+    /// Reads the framing after a closer: all of it or nothing, but if it consists of line breaks, as many of them as there are.
+    /// After thinking, reads no line breaks if the content before the thinking ends in a word.
     fn after_close(&mut self, mut at: usize, rule: Option<usize>) -> usize {
         let Some(rule) = rule else { return at };
         let span = &self.dialect.spans[rule];
@@ -449,13 +449,13 @@ impl Reading<'_> {
         at + length
     }
 
-    /// Notes the position of the text after a marker. `text` means that the marker is not removed, or is a fence line.
+    /// Notes the position in code after a marker. `text` means that the marker stays in the text, or is a fence line.
     fn pass_marker(&mut self, end: usize, text: bool) {
         let starts_line = !self.dialect.guard.is_empty() && !text;
         self.code = if starts_line { Code::default() } else { Code::after(self.text[end - 1]) };
     }
 
-    /// Returns whether the closer of a region of this span here is a fence line.
+    /// Returns whether the closer of this span is a fence line.
     fn closes_as_fence(&self, rule: usize) -> bool {
         self.dialect.spans[rule].fence.is_some()
     }

@@ -1,5 +1,5 @@
-//! Inputs for tests, made at random and always the same for a seed: numbers, dialect files, texts of a dialect. The library's
-//! own unit tests use them too, so nothing here may depend on the library.
+//! Inputs for tests, made at random and always the same for a seed: numbers, dialect files, texts of a dialect. The library's own
+//! unit tests use them too, so this crate must not depend on the library.
 
 mod made;
 mod pieces;

@@ -1,5 +1,5 @@
-//! Dialects that hosts may write: made at random of a few pieces each, so that their markers begin, end and hold each
-//! other.
+//! Makes dialects at random, as hosts may write them. Each has markers of a few pieces, so that markers begin, end and contain
+//! each other.
 
 use crate::random::Random;
 
@@ -10,7 +10,7 @@ const PIECES: [&str; 26] = [
 const NAMES: [&str; 8] = ["a", "b", "k", "é", "a:b", "ab", "|", "😀"];
 const CHANNELS: [&str; 4] = ["content", "thinking", "narration", "tool"];
 
-/// A dialect file in the making.
+/// A dialect file that is being written.
 struct File<'a> {
     random: &'a mut Random,
     pieces: Vec<&'static str>,
@@ -23,14 +23,14 @@ impl File<'_> {
         self.text += *self.random.pick(lines);
     }
 
-    /// Adds a line, in one of `bound` files.
+    /// Adds a line in one of `bound` cases.
     fn once_in(&mut self, bound: usize, line: &str) {
         if self.random.one_in(bound) {
             self.text += line;
         }
     }
 
-    /// Returns a literal in TOML's quotes; sometimes one that is there already.
+    /// Returns a literal in TOML's quotes, and sometimes a literal that the file already has.
     fn literal(&mut self) -> String {
         quoted(&self.plain_literal())
     }
@@ -246,7 +246,7 @@ fn quoted(text: &str) -> String {
     format!("\"{escaped}\"")
 }
 
-/// Makes a dialect file. It may be one that is refused.
+/// Makes a dialect file, which the library may refuse.
 pub fn made(random: &mut Random) -> String {
     let pieces = (0..2 + random.below(4)).map(|_| *random.pick(&PIECES)).collect();
     let mut file = File { random, pieces, literals: Vec::new(), text: String::from("name = \"made\"\n") };

@@ -5,8 +5,8 @@ use crate::texts::calls_of;
 use reference::{CallTable, Dialect};
 use std::collections::BTreeSet;
 
-/// The parts of a dialect's texts. `few` are the most significant pieces: whole markers (of a tag, two names), their first
-/// bytes, each without its last byte, and the text between them.
+/// The parts of a dialect's texts. `few` are the most significant pieces: whole markers (for a tag, with two names), their first
+/// bytes, the markers without their last byte, and the text between them.
 pub struct Pieces {
     pub few: Vec<Vec<u8>>,
     pub all: Vec<Vec<u8>>,
@@ -44,7 +44,7 @@ impl Pieces {
     }
 }
 
-/// Returns a dialect's markers, each form of a tag or fence that its file allows once; of a tag, at most `names` names.
+/// Returns a dialect's markers, with each form of a tag or fence that its file allows. Of a tag, at most `names` names are used.
 fn markers(dialect: &Dialect, names: usize) -> BTreeSet<Vec<u8>> {
     let mut markers = BTreeSet::new();
     let mut add = |text: String| {

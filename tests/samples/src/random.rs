@@ -8,7 +8,8 @@ impl Random {
         Random(seed)
     }
 
-    /// Returns numbers seeded by `ASIDE_SEED`, else by a fixed number. Prints the seed, which a failing test shows.
+    /// Returns numbers with the seed `ASIDE_SEED`, or with a fixed seed. Prints the seed, so that the output of a failing test
+    /// has it.
     pub fn announced(test: &str) -> Random {
         let seed = match std::env::var("ASIDE_SEED") {
             Ok(seed) => seed.parse().expect("ASIDE_SEED is a number"),

@@ -1,5 +1,5 @@
-//! Random texts made of the parts that matter to a dialect: its markers, pieces and near relations of them, framing, blanks,
-//! characters of every length, and bytes that are not characters at all.
+//! Random texts of the parts that matter to a dialect: markers, pieces of markers and similar texts, framing, blanks, characters
+//! of every length, and invalid bytes.
 
 use crate::random::Random;
 use reference::{CallTable, Dialect};
@@ -7,7 +7,7 @@ use reference::{CallTable, Dialect};
 pub struct Texts {
     /// Whole markers, with and without their framing.
     markers: Vec<Vec<u8>>,
-    /// The texts between them.
+    /// The texts between markers.
     fillers: Vec<Vec<u8>>,
     any_case: bool,
 }
@@ -74,7 +74,7 @@ impl Texts {
                     add(&format!("{open}{call}"));
                     add(&format!("{open}\n{call}{close}"));
                     add(&format!("{open} [{call}, {call}]{close}"));
-                    // Where the opener begins the call.
+                    // The opener begins the call too.
                     let rest = |table: &CallTable| call.strip_prefix(&table.begin).map(str::to_string);
                     let rest = span.calls.iter().filter(|table| open.ends_with(&table.begin)).find_map(rest);
                     add(&format!("{open}{}", rest.unwrap_or_default()));
@@ -154,15 +154,15 @@ impl Texts {
     /// Returns a text of about `length` bytes, never longer.
     pub fn next(&self, random: &mut Random, length: usize) -> Vec<u8> {
         let mut text = Vec::new();
-        // Some texts are answers in JSON, which begin so.
+        // Some texts begin like an answer in JSON.
         if random.one_in(6) {
             text.extend_from_slice(random.pick(ANSWERS).as_bytes());
         }
-        // Some texts are thick with markers, some thin.
+        // Some texts have many markers, and others few.
         let density = 2 + random.below(3);
         while text.len() < length {
             let word = if random.one_in(density) { random.pick(&self.fillers).clone() } else { self.marker(random) };
-            // A long filler would be most of a short text; let it through now and then only.
+            // A long filler would be most of a short text, so it is used only now and then.
             if word.len() > length / 2 && !random.one_in(4) {
                 continue;
             }
@@ -245,7 +245,7 @@ fn pieces_of(table: &CallTable) -> Vec<String> {
     out
 }
 
-/// Returns some whole calls of a table, and some that are nearly one.
+/// Returns some whole calls of a table, and texts that are nearly calls.
 pub(crate) fn calls_of(table: &CallTable) -> Vec<String> {
     let values = ["1", "{\"a\": [1, \"}</x>\\\"\"]}", "{}", "\"é\"", "[1, {\"b\": null}]", "x"];
     let begin = &table.begin;

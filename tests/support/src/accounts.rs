@@ -1,5 +1,6 @@
-//! Simulates servers that contradict themselves. All their events are well formed, but a repeated text may differ, or belong to an
-//! item with another id, at another place, or that never began. Random numbers or a fuzzer's bytes choose their actions.
+//! Simulates servers that contradict themselves. All their events are well formed, but a repeated text may differ from the
+//! original, or may name an item with a different id or place, or an item that never began. Random numbers or a fuzzer's bytes
+//! choose the actions of the servers.
 
 use serde_json::{Map, Value, json};
 
@@ -26,8 +27,8 @@ impl Shape {
 /// The placeholder for a word in a piece.
 pub const WORD: char = '§';
 
-/// The first word. Each word is one character of three bytes that occurs in no other text, so that words can be found, and a
-/// cut inside one is noticed.
+/// The first word. Each word is one character of three bytes that occurs in no other text, so that words can be found, and a cut
+/// inside a word is noticed.
 const FIRST_WORD: u32 = 0x4E00;
 
 /// Returns all words in a value.

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, process::Command};
 
-/// Runs the test `work` of this test file with `job` in the variable `ASIDE_WORK`. Returns the instructions counted: one
-/// number, or one for each dump, if the options make callgrind dump more often.
+/// Runs the test `work` of this test file with `job` in the variable `ASIDE_WORK`. Returns the number of instructions, or, if the
+/// options make callgrind dump several times, the number for each dump.
 pub fn count(options: &[&str], job: &str) -> Vec<u64> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
@@ -31,13 +31,13 @@ pub fn count(options: &[&str], job: &str) -> Vec<u64> {
 /// Sizes of texts for `linear`.
 pub const SIZES: [usize; 3] = [2000, 16 << 10, 64 << 10];
 
-/// Checks that work is linear. The test `work` of the test file `file` calls its function `counted` for each unit in three
-/// sizes. The first includes one-time costs; the third is four times the second, and may need at most 4.2 times its work.
+/// Checks that work is linear. The test `work` of the test file `file` calls its function `counted` for each unit in three sizes.
+/// The first size includes one-time costs. The third size is four times the second, and may need at most 4.2 times as much work.
 pub fn linear(file: &str, job: &str, units: &[&str]) {
     within(4.2, file, job, units);
 }
 
-/// Checks work like `linear`, with another limit than 4.2.
+/// Checks work like `linear`, with the limit `most` in place of 4.2.
 pub fn within(most: f64, file: &str, job: &str, units: &[&str]) {
     let only = ["toggle-collect", "dump-after"].map(|option| format!("--{option}=*{file}::counted"));
     let counts = count(&only.each_ref().map(String::as_str), job);

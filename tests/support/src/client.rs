@@ -1,4 +1,4 @@
-//! Reads an event stream as clients do, and computes what they must get from the rewritten stream.
+//! Reads an event stream as clients do, and computes the result that they must get from the rewritten stream.
 
 use crate::Pair;
 use reference::What;
@@ -36,7 +36,7 @@ pub fn comments(stream: &str) -> Vec<&str> {
     stream.trim_start_matches('\u{FEFF}').split(['\r', '\n']).filter(|line| line.starts_with(':')).collect()
 }
 
-/// The pieces of text, and for each whether it is reasoning.
+/// The pieces of text, each with whether it is reasoning.
 pub type Runs = Vec<(bool, String)>;
 
 pub fn push(runs: &mut Runs, reasoning: bool, text: &str) {
@@ -92,8 +92,8 @@ pub fn client(events: &[Seen], field: &str) -> BTreeMap<u64, Said> {
     said
 }
 
-/// Compares what clients get from the input and from the output: the text must be as the reference splits it, and everything else
-/// must be the same and in order.
+/// Compares what clients get from the input and from the output: the text must be split as by the reference, and everything else
+/// must be equal and in order.
 pub fn check(pair: &Pair, start: Option<&str>, field: &str, input: &str, output: &str) {
     assert_eq!(comments(input), comments(output));
     let (sent, got) = (events(input), events(output));

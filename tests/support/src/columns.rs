@@ -1,4 +1,4 @@
-//! Collects the thinking and the content of a text that is fed whole and byte by byte, like a host that needs only these.
+//! Collects the thinking and the content of a text that is fed whole and byte by byte, as a host does that needs only these two.
 
 use aside::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions};
 

@@ -316,7 +316,7 @@ pub fn random_cuts<'a>(random: &mut Random, text: &'a [u8], most: usize) -> Vec<
     chunks
 }
 
-/// Finds the first place at which two lists of events differ, for a message.
+/// Describes the first place at which two lists of events differ.
 pub fn difference(wanted: &[Event], got: &[Event]) -> Option<String> {
     if wanted == got {
         return None;
@@ -436,7 +436,7 @@ impl Pair {
         }
     }
 
-    /// Finds the first place at which the results for a host that wants calls differ.
+    /// Describes the first place at which the results for a host that wants calls differ.
     pub fn difference_of_calls(&self, start: Option<&str>, chunks: &[&[u8]], wanted: &[Event]) -> Option<String> {
         let options = ScannerOptions::new().start(start.map(|start| start.parse().unwrap())).calls(true);
         let mut scanner = Scanner::with_options(&self.library, &options).unwrap();

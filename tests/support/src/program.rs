@@ -1,4 +1,4 @@
-//! Finds the programs of examples, and runs them.
+//! Finds the programs of examples, and runs programs.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::{env, fs};
 
-/// Returns an example's program. Cargo builds it with the tests, but not for `cargo test --test NAME`, so cargo is called here
-/// again, which costs nothing if the program exists.
+/// Returns the path of an example's program. Cargo builds the examples with the tests, but not for `cargo test --test NAME`, so
+/// cargo is called again here, which is fast if the program exists.
 pub fn of_example(example: &str) -> PathBuf {
     // <target>[/<triple>]/<profile>/deps/<test>-<hash>
     let test = env::current_exe().unwrap();
@@ -67,7 +67,7 @@ pub fn empty(name: &str) -> PathBuf {
     folder
 }
 
-/// Returns a program as a user starts it whose home is this folder.
+/// Returns a command for a program, for a user with this home folder.
 pub fn at_home(program: &str, home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(home).env("HOME", home).env("XDG_STATE_HOME", home.join("state"));

@@ -64,7 +64,7 @@ pub fn recordings() -> Vec<(String, String)> {
     streams.map(named).collect()
 }
 
-/// Cuts a text between characters, into pieces of up to `most` characters, sometimes an empty piece.
+/// Cuts a text between characters into pieces of up to `most` characters, with an empty piece now and then.
 pub fn pieces(random: &mut Random, text: &str, most: usize) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), text.chars().peekable());
     while rest.peek().is_some() {

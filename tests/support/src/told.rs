@@ -21,11 +21,11 @@ pub struct Told {
     pub calls: Vec<[String; 2]>,
     /// Whether a call was complete, so that the finish reason is that of a call.
     pub has_ended: bool,
-    /// The length of the beginning of the thinking that was content first, and stays content in a stream.
+    /// The number of first bytes of the thinking that were content at first, and stay content in a stream.
     pub moved: usize,
     /// Whether all of the thinking was the answer.
     was_answer: bool,
-    /// The thinking and the content if each piece is a block. A block never has only blanks.
+    /// The thinking and the content for a format in which each piece is a block. No block has only blanks.
     blocks: [String; 2],
 }
 
@@ -64,7 +64,7 @@ struct Part {
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Open,
-    /// The opener of a message to a tool of the server.
+    /// The opener of a message to one of the server's tools.
     Server,
     Close,
     Text,
@@ -87,7 +87,7 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     let dialect = &pair.library;
     // The rule of messages with headers.
     let header = pair.reference.header.as_ref().filter(|header| !header.calls.is_empty());
-    // The field of the header that names a call, and the prefixes of which one must precede the name.
+    // The field of the header that names a call, and the prefixes, one of which must precede the name.
     let named = header.and_then(|header| {
         let call = header.calls.iter().find(|call| call.need_prefix)?;
         Some((call.name_from.clone()?, call.prefix.clone()))
@@ -200,8 +200,8 @@ pub fn told(pair: &Pair, options: &ScannerOptions, tools: Option<Arc<Tools>>, te
     told
 }
 
-/// Returns, for each event, whether its bytes are thinking although the scanner has ended the thinking: they are in a run of
-/// calls before other text, or in that text, up to the next marker.
+/// Returns, for each event, whether its bytes are thinking although the scanner has ended the thinking. This holds for a run of
+/// calls that other text follows, and for that text up to the next marker.
 fn rehearsed(pair: &Pair, options: &ScannerOptions, text: &[u8]) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum Event {
@@ -234,7 +234,7 @@ fn rehearsed(pair: &Pair, options: &ScannerOptions, text: &[u8]) -> Vec<bool> {
             {
                 Event::Opener
             }
-            // The thinking ends inside the call.
+            // A closer of the thinking ends the call.
             (Kind::Close(_), Channel::Tool) if !is_blank && !is_closer(event.bytes) => Event::Other,
             (_, Channel::Tool) => Event::Tool,
             (Kind::Close(Cause::Implied), Channel::Thinking) => Event::Implied,
@@ -288,7 +288,7 @@ enum Stretch {
 /// Returns the part of a region that stays content, and its calls that are emitted.
 fn region(parts: &[Part], is_message: bool, is_told: impl Fn(u64) -> bool) -> Vec<Stretch> {
     let first = parts.iter().position(|part| matches!(part.what, What::Call(number) if is_told(number)));
-    // If text precedes the first emitted call, it has released everything before it.
+    // Text before the first emitted call has released everything before that text.
     let free = match first {
         Some(first) => parts[..first].iter().rposition(|part| part.what == What::Text).map_or(0, |at| at + 1),
         None => parts.len(),
@@ -319,7 +319,8 @@ struct Left {
     moved: usize,
 }
 
-/// Removes the framing around emitted calls. `blocks` means that each stretch is a block, and none may be only blanks.
+/// Removes the framing around emitted calls. `blocks` means that each stretch becomes a block, and that no block may have only
+/// blanks.
 fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -> Left {
     #[derive(PartialEq)]
     enum Last {
@@ -399,7 +400,7 @@ fn around(stretches: &[Stretch], tokens: &Tokens, is_body: bool, blocks: bool) -
     left
 }
 
-/// Removes the stretches of a text that would be blocks of only blanks, unless there are no others.
+/// Removes the stretches of a text that would be blocks of only blanks, unless there are no other stretches.
 pub fn in_blocks<K: Clone + PartialEq>(stretches: Vec<(K, String)>, content: &K) -> Vec<(K, String)> {
     let mut blocks: Vec<(K, String)> = Vec::new();
     // The waiting blanks of the content, then of the thinking.
@@ -457,8 +458,8 @@ fn tokens(dialect: &reference::Dialect) -> Tokens {
 }
 
 impl Tokens {
-    /// Returns the length of the blanks, tokens and sections without a call at the text's beginning, and the first blanks in
-    /// it.
+    /// Returns the length of the blanks, tokens and sections without a call at the beginning of the text, and the first blanks
+    /// among them.
     fn framing<'a>(&self, text: &'a [u8]) -> (usize, &'a [u8]) {
         let (mut at, mut first) = (0, &text[..0]);
         loop {

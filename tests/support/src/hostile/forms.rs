@@ -1,5 +1,5 @@
-//! The forms of a dialect's calls: every table at every place where its calls may be. Calls are written by templates from the
-//! data of the file, since `join` would refuse the values that matter here.
+//! The forms of a dialect's calls: every table at every place where its calls may be. This file writes calls itself, from the
+//! data of the dialect's file, since `join` would refuse hostile values.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub struct Form {
     back: String,
     /// Whether the front includes the beginning of the first call.
     is_begun: bool,
-    /// The content before the region of calls, which may also have content after it.
+    /// The content before the region of calls. Content may also follow the region.
     before: String,
     after: String,
     /// The texts that end the calls of this form, the texts that begin a call anywhere in the dialect, and markers that are
@@ -29,7 +29,7 @@ pub struct Form {
     skips: Vec<String>,
 }
 
-/// The choices within a form. The last values of each choice are only for some tables.
+/// The choices within a form. The last values of a choice are possible only for some tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     /// Whether the hostile value is the first of the two values.
@@ -97,10 +97,10 @@ pub struct Written {
     pub values: Vec<Range<usize>>,
 }
 
-/// The reason why a form cannot hold a value.
+/// The reason why a form cannot represent a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// The text has an end of the value's own syntax.
+    /// The text contains an end of the value in the value's own syntax.
     Syntax,
     /// The text begins or ends with the framing, which this call leaves out.
     Framing,
@@ -122,12 +122,13 @@ impl Form {
         forms
     }
 
-    /// Returns whether the call breaks before its hostile value, at a null, which is written in a form that is not a value.
+    /// Returns whether the call breaks before its hostile value, at another value that is null and has no valid spelling in this
+    /// form.
     pub fn is_broken(&self, way: &Way) -> bool {
         way.is_broken && self.table.body != "tags" && way.quote != 1
     }
 
-    /// Returns the value with this string for these choices.
+    /// Returns the value that contains the string, as the choices require it.
     pub fn value(&self, way: &Way, text: &str) -> Value {
         // In literals with raw strings, objects can only be written if arguments are written like their members.
         let has_objects = self.table.raw_quote.is_empty() || self.table.assign == ":";
@@ -298,8 +299,8 @@ impl Form {
         }
     }
 
-    /// Returns the reasons why the form cannot hold a hostile value, which is the value with the index `number`; nothing if it
-    /// can.
+    /// Returns the reasons why the form cannot represent a hostile value, which is the value with the index `number`. There are
+    /// none if the form can represent it.
     ///
     /// `keys` are the keys of the call up to this value, including its own. `known` are the keys of the schema, if there is
     /// one.
@@ -316,7 +317,7 @@ impl Form {
         let ends_early = |end: &str| format!("{hostile}{end}").find(end) != Some(hostile.len());
         let mut limits = Vec::new();
         if table.body == "literal" {
-            // A raw string has no escapes: it ends at its quote.
+            // A raw string has no escapes, so it ends at its quote.
             let quote = way.literal_quote(table);
             if quote == table.raw_quote && ends_early(quote) {
                 limits.push(Limit::Syntax);
@@ -386,7 +387,7 @@ impl Form {
                 && text.split(value_end).skip(1).any(|after| begins_after(after.trim_start_matches(BLANKS)))
     }
 
-    /// Returns whether a closer in a string of a broken call counts, because text that may follow it comes after at most 64
+    /// Returns whether a closer in a string of a broken call counts, because text that may follow it is there after at most 64
     /// blanks. A string of such a call ends at the end of its line; after that each closer counts, and the call's own bracket
     /// too.
     pub fn ends_broken(&self, way: &Way, text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Tests that a string in a value affects only this value: for any string, the call must have the same name and the same other
-//! arguments, and no other call may be reported. `forms` writes the calls and knows the values that each form cannot contain, and
-//! `texts` makes the strings. This file reads the written call as a client would, and compares it.
+//! arguments, and no other call may be reported. `forms` writes the calls and decides which values each form cannot represent,
+//! and `texts` makes the strings. This file reads the written call as a client would, and compares the result with the call.
 
 mod forms;
 mod texts;
@@ -60,11 +60,11 @@ pub struct Fault {
 /// The ways to cut a text.
 #[derive(Clone, Copy)]
 pub enum Cuts<'c> {
-    /// In two at every place.
+    /// Into two pieces, at every place.
     Twos,
-    /// Once at random.
+    /// Into two pieces, at a random place.
     Random(u64),
-    /// At these lengths.
+    /// Into pieces of these lengths.
     Lengths(&'c [u8]),
 }
 
@@ -134,7 +134,7 @@ impl Trial {
         }
     }
 
-    /// Returns the change that the value has caused, for a value that the form can hold.
+    /// Returns the change that the value has caused, for a value that the form can represent.
     fn changed(&self, told: &[Call], names: &[&str], hostile: &Value) -> Option<&'static str> {
         let Some(call) = told.first() else { return Some("no call") };
         if told.len() > 1 {
@@ -161,8 +161,8 @@ impl Trial {
         call.is_repaired.then_some("repaired")
     }
 
-    /// Returns a forbidden effect of a value in a call that breaks, or of a value that the form cannot hold. After the end of
-    /// the value and the call, a quoted call may be a real call.
+    /// Returns a forbidden effect of a value in a call that breaks, or of a value that the form cannot represent. After the end
+    /// of the value and the call, a quoted call may be a real call.
     fn changed_beyond(&self, told: &[Call], form: &Form, limits: &[Limit]) -> Option<&'static str> {
         let quotes = limits.contains(&Limit::Closer)
             || limits.contains(&Limit::Syntax) && form.may_end(&self.hostile)
@@ -174,8 +174,8 @@ impl Trial {
     }
 }
 
-/// Returns whether both are the same value for a reader that does not know the type: a text may be read as JSON, and JSON as a
-/// text.
+/// Returns whether a reader that does not know the type may take both for the same value: a text may be read as JSON, and JSON as
+/// a text.
 fn is_untyped(told: &Value, value: &Value) -> bool {
     match (told, value) {
         (Value::Object(told), Value::Object(value)) if told.keys().eq(value.keys()) => {
