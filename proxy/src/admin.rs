@@ -1,4 +1,4 @@
-//! Serves `/healthz`, `/readyz` and `/metrics` on a separate listener, since they are for operators, not for clients.
+//! Serves `/healthz`, `/readyz` and `/metrics` on a separate listener, because these pages are for operators and not for clients.
 
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};

@@ -1,5 +1,5 @@
-//! The body of an answer to the client: unchanged, or rewritten. A piece is read only after the client has received the previous
-//! one, so a client that reads slowly slows the server down.
+//! The body of an answer to the client, unchanged or rewritten. A piece is read from the server only when the previous piece has
+//! been passed to the client's connection, so that a slow client slows the server down.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -24,11 +24,10 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const SILENT: &str = "the server has sent nothing for too long";
 
-/// The time that an answer over HTTP/2 waits before it breaks off, so that earlier bytes, which another task writes, are sent
-/// first.
+/// The time that an answer over HTTP/2 waits before it breaks off. In this time another task sends the earlier bytes.
 const TURN: Duration = Duration::from_millis(50);
 
-/// The source of the bytes.
+/// The source of an answer's bytes.
 pub enum Source<B> {
     Server(B),
     Decoded(Decoded),
@@ -38,7 +37,7 @@ pub enum Source<B> {
     Begun(Box<Source<B>>, Option<Piece>),
 }
 
-/// A piece of a body, an error that breaks it off, or its end.
+/// The next piece of a body, an error that breaks the body off, or the end of the body.
 pub type Piece = Option<Result<Frame<Bytes>, Failure>>;
 
 impl<B> Source<B>
@@ -58,7 +57,8 @@ where
         }
     }
 
-    /// Reads the first piece. Returns a source that still has the piece, and the piece's bytes, which are empty at the end.
+    /// Reads the first piece. Returns a source that still has the piece, and the bytes of the piece. They are empty if the body
+    /// has no piece.
     pub async fn begin(mut self, limit: Duration) -> (Source<B>, Bytes) {
         let piece = tokio::time::timeout(limit, poll_fn(|cx| self.poll_frame(cx))).await;
         let piece = piece.unwrap_or_else(|_| Some(Err(SILENT.into())));
@@ -76,7 +76,7 @@ where
     }
 }
 
-/// Shows whether all bytes given to a client's connection were sent.
+/// The way in which an answer that breaks off waits until its earlier bytes were sent.
 pub enum Left {
     Flushed(Arc<Flushes>),
     InTime,
@@ -86,7 +86,7 @@ enum Stage {
     Moving,
     /// The text has ended, and only these trailers remain.
     Trailers(HeaderMap),
-    /// The server has broken off, and the held bytes are being sent. After that, the answer breaks off too.
+    /// The server's answer has broken off. The held bytes are being sent; then this answer breaks off too.
     Dying(Failure, Option<Leaving>),
     Ended,
 }
@@ -123,7 +123,7 @@ pub struct Answer<B = Incoming> {
     idle: Idle,
     timer: Option<Pin<Box<Sleep>>>,
     report: Option<Report>,
-    /// Whether the last piece was sent. In this case hyper does not poll for the end.
+    /// Whether the last piece was sent. After that, hyper does not ask for the end of the body.
     is_last: bool,
 }
 
@@ -170,7 +170,7 @@ impl<B> Answer<B> {
         }
     }
 
-    /// Returns an error once nothing has arrived for too long.
+    /// Returns an error once the server has sent nothing for longer than the limit.
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Failure> {
         loop {
             let end = self.idle.end();
@@ -289,7 +289,7 @@ pub mod fuzz {
 
     use super::*;
 
-    /// The body of a server. An `Err` means that it breaks off.
+    /// The body of a server's answer. An `Err` means that the body breaks off.
     struct Pieces(std::vec::IntoIter<Result<Vec<u8>, ()>>);
 
     impl Body for Pieces {
@@ -302,8 +302,8 @@ pub mod fuzz {
         }
     }
 
-    /// Processes pieces like an answer's body: decompresses them if they are compressed, and rewrites them. An `Err` means that the
-    /// server breaks off. Returns the bytes for the client, and whether its connection breaks off.
+    /// Processes pieces like an answer's body: decompresses them if they are compressed, and rewrites them. An `Err` means that
+    /// the server's answer breaks off. Returns the bytes for the client, and whether its connection breaks off.
     pub fn through(pieces: Vec<Result<Vec<u8>, ()>>, encoding: Option<&str>, rewriter: Rewriter) -> (Vec<u8>, bool) {
         let body = Pieces(pieces.into_iter());
         let source = match encoding {

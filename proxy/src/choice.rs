@@ -34,7 +34,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Returns the choice by the settings, if they have one.
+    /// Returns the dialect that the settings choose, if they choose one.
     pub fn of_settings(settings: &Settings) -> Result<Option<Choice>, Error> {
         let (dialect, why) = match (&settings.dialect, &settings.model, &settings.dialect_file) {
             (None, None, None) => return Ok(None),
@@ -60,7 +60,8 @@ impl Choice {
     }
 }
 
-/// The last choice for a model, and its time. The lock is held while the server is asked, so that only one request asks.
+/// The last choice for a model, and the time of the choice. The lock is held while the server is asked, so that several requests
+/// do not ask at the same time.
 type Kept = Arc<Mutex<Option<(Instant, Arc<Choice>)>>>;
 
 pub struct Chooser {
@@ -102,7 +103,7 @@ impl Chooser {
         }
         let (choice, is_known) = self.find(model).await;
         let choice = match (&*kept, choice) {
-            // If the server does not answer, the last choice is kept.
+            // If the server does not answer, the last choice stays.
             (Some((_, before)), None) => Arc::clone(before),
             (Some((_, before)), Some(choice))
                 if before.dialect.name() == choice.dialect.name() && before.start == choice.start =>
@@ -120,7 +121,8 @@ impl Chooser {
         choice
     }
 
-    /// Returns a choice, or `None` if the server does not answer; and whether the choice is more than a guess.
+    /// Returns a choice, or `None` if the server does not answer. Also returns whether the dialect is known, and not only the
+    /// fallback.
     async fn find(&self, model: Option<&str>) -> (Option<Choice>, bool) {
         if let Some(dialect) = model.and_then(|model| Dialect::find_for_model(model).ok()) {
             return (Some(Choice { dialect, start: None, why: "the model of the request".to_owned() }), true);

@@ -38,7 +38,7 @@ pub struct Server {
     pub(crate) thinking: Thinking,
     pub(crate) formats: Formats,
     pub(crate) options: Options,
-    /// Whether comments of the server become events of the format.
+    /// Whether comments in a stream of the server become events of the stream's format.
     pub(crate) replaces_comments: bool,
     pub(crate) history: Option<history::Server>,
 }
@@ -51,7 +51,8 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Returns the start of an answer, if the request or the chat template (`known`) decides it rather than the dialect.
+    /// Returns the start of an answer, or `None` if the dialect decides it. `thinks` is the wish of the request, and `known` the
+    /// start according to the chat template.
     pub fn of(&self, thinks: Option<bool>, known: Option<Start>) -> Option<Start> {
         match thinks.map_or(StartAt::Dialect, |thinks| if thinks { self.on } else { self.off }) {
             StartAt::Dialect => known,
@@ -126,7 +127,7 @@ impl Config {
     ///
     /// An address is in use, or does not belong to this machine.
     pub fn check(&self) -> Result<(), Error> {
-        // Both are bound at the same time, to find out whether they are equal.
+        // Both addresses are bound at the same time, so that equal addresses are an error.
         let listener = bind("listen", &self.listen)?;
         self.admin.as_deref().map(|address| bind("admin", address)).transpose()?;
         drop(listener);
@@ -252,7 +253,7 @@ fn options(settings: &Settings) -> Options {
         .normalise(if is_on(settings.normalise) { Shapes::ALL } else { Shapes::NONE })
         .promote_empty(is_on(settings.promote_empty))
         .merge(is_on(settings.merge))
-        // A label lets the rewriting of histories recognise what the rewriter made.
+        // With a label, blocks and items that the rewriter made are recognised in later requests.
         .label(settings.server.is_some())
         .max_event(settings.max_event)
 }

@@ -1,4 +1,4 @@
-//! Decompresses answers that are compressed although the request did not allow it, and requests that must be read.
+//! Decompresses answers that are compressed although the request did not allow that, and compressed requests that must be read.
 
 use std::io::{self, Cursor};
 use std::pin::Pin;
@@ -18,8 +18,8 @@ use tokio_util::io::{StreamReader, poll_read_buf};
 
 use crate::log;
 
-/// The maximum number of bytes of a decompressed piece. A few compressed bytes can become very many; these are decompressed only as
-/// the client reads them.
+/// The maximum number of bytes of a decompressed piece. A few compressed bytes can decompress to very many, so they are
+/// decompressed only as fast as the client reads.
 const PIECE: usize = 16 << 10;
 
 /// Returns the encoding in a body's headers.
@@ -42,7 +42,7 @@ fn decoder(encoding: &str, reader: impl AsyncBufRead + Send + 'static) -> Pin<Bo
     match encoding {
         "br" => Box::pin(BrotliDecoder::new(reader)),
         "zstd" => {
-            // The window that RFC 9659 allows: eight megabytes.
+            // RFC 9659 allows a window of eight megabytes.
             let mut decoder = ZstdDecoder::with_params(reader, &[DParameter::window_log_max(23)]);
             decoder.multiple_members(true);
             Box::pin(decoder)
@@ -55,8 +55,8 @@ fn decoder(encoding: &str, reader: impl AsyncBufRead + Send + 'static) -> Pin<Bo
     }
 }
 
-/// Returns the text of a compressed request, or as much of it as can be read, at most `most` bytes. If the text is longer, that is
-/// logged.
+/// Returns the decompressed text of a request, or as much of it as can be decompressed, at most `most` bytes. A longer text is
+/// noted in the log.
 pub async fn text(encoding: &str, body: Bytes, most: usize) -> Bytes {
     if is_plain(encoding) {
         return body;
@@ -87,14 +87,14 @@ pub async fn text(encoding: &str, body: Bytes, most: usize) -> Bytes {
 /// A decompressed body, without trailers.
 pub struct Decoded {
     reader: Pin<Box<dyn AsyncRead + Send>>,
-    /// The compressed body. The compressed text may end before the body does; the end of the body, proper or not, is the end of the
-    /// answer.
+    /// The compressed body, from which `reader` reads. The compressed text may end before the body, so the answer ends only where
+    /// the body ends or breaks off.
     rest: Pin<Box<dyn Body<Data = Bytes, Error = io::Error> + Send>>,
     buffer: BytesMut,
 }
 
 impl Decoded {
-    /// Returns the decompressed body, if it has one encoding, which is known.
+    /// Returns the decompressed body if its encoding is a single known encoding. Otherwise, the error is the body itself.
     pub fn new<B>(encoding: &str, body: B) -> Result<Decoded, B>
     where
         B: Body<Data = Bytes> + Send + Unpin + 'static,
@@ -126,7 +126,7 @@ impl Decoded {
     }
 }
 
-/// A body that two readers share, one after the other, and that returns I/O errors.
+/// A body that two readers use one after the other, and whose errors are I/O errors.
 struct Shared<B>(Arc<Mutex<B>>);
 
 impl<B> Clone for Shared<B> {

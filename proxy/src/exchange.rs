@@ -47,7 +47,7 @@ struct Known {
     report: Report,
 }
 
-/// The answer of a server that was reached, and data of the request.
+/// The answer of a server, with the data of its request that are needed for forwarding the answer.
 struct Reached<'a> {
     server: &'a Server,
     answer: Response<Incoming>,
@@ -196,7 +196,7 @@ impl Exchanges {
         known: &mut Known,
     ) -> Result<Reached<'_>, Fault> {
         let upgrade = headers::remove_hop_by_hop(request.headers_mut());
-        // After the answer, the new protocol uses the client's connection.
+        // If the protocol changes after the answer, the new protocol uses the client's connection.
         let upgraded = upgrade.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let (mut head, body) = request.into_parts();
         let mut body = Err(body);
@@ -358,7 +358,7 @@ impl Exchanges {
         }
         head.extensions = http::Extensions::new();
         if body.is_end_stream() {
-            // hyper does not poll for the end of this body.
+            // hyper does not ask for the end of an empty body, so the end is noted here.
             known.report.end = End::Complete;
         }
         let (source, rewriter) = if known.is_split && status == StatusCode::OK {
@@ -406,12 +406,12 @@ impl Exchanges {
     }
 }
 
-/// Returns the answer to a client that stopped within its request.
+/// Returns the answer to a client that stopped in the middle of its request.
 fn too_late() -> Fault {
     Fault::new(StatusCode::REQUEST_TIMEOUT, "the request has not come in time")
 }
 
-/// Returns whether a body is a form, such as one with a recording; a form has the model in one of its parts.
+/// Returns whether a body is a form, such as a form with a sound recording. A form has the name of the model in one of its parts.
 fn is_of_parts(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
     kind.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case(b"multipart/"))

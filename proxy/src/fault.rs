@@ -1,5 +1,5 @@
-//! The proxy's answers if there is no answer of the server. Their bodies have the form of errors of the requested API, so that
-//! clients show the message.
+//! The proxy's own answers, for requests without an answer of the server. Their bodies have the form of errors of the requested
+//! API, so that clients show the message.
 
 use aside::sse::{Exchange, Formats, request_hint};
 use http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
@@ -29,7 +29,7 @@ pub fn format_of(path: &str) -> &'static str {
 pub struct Fault {
     pub status: StatusCode,
     pub message: String,
-    /// The end of the exchange, which shows whose fault it is.
+    /// The way in which the exchange ends, which shows whether client, server or proxy caused the fault.
     pub end: End,
 }
 

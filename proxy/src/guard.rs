@@ -1,7 +1,7 @@
 //! Decides which requests the proxy serves: those for one of its host names, from clients with its key.
 //!
 //! A web page can let its own host name resolve to 127.0.0.1, and a browser then allows the page to read what is served there.
-//! The request still has the page's name. So a listener that only this machine can reach refuses unknown names.
+//! Such a request still has the host name of the page. So a listener that only this machine can reach refuses unknown names.
 
 use http::header::{AUTHORIZATION, HOST};
 use http::uri::Authority;
@@ -17,13 +17,13 @@ pub static KEYS: [HeaderName; 2] = [AUTHORIZATION, API_KEY];
 /// The names of a listener, and the key of its clients.
 pub struct Guard {
     /// The allowed names, in addition to `localhost` and addresses. Without a list, a listener that only this machine can reach
-    /// allows no more, and other listeners allow any.
+    /// allows no further names, and any other listener allows all names.
     pub hosts: Option<Vec<String>>,
     pub key: Option<Vec<u8>>,
 }
 
 impl Guard {
-    /// Checks the host name in a request. `is_local` says whether only this machine can reach the listener.
+    /// Checks the host name in a request. `is_local` means that only this machine can reach the listener.
     pub fn check_host<B>(&self, request: &Request<B>, is_local: bool) -> Result<(), Fault> {
         let wrong = |why| Fault::new(StatusCode::BAD_REQUEST, why);
         let mut values = request.headers().get_all(HOST).iter();

@@ -53,7 +53,7 @@ static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto"
 
 /// Removes the headers that concern one connection. Returns the protocol to which a request or an answer changes.
 pub fn remove_hop_by_hop(headers: &mut HeaderMap) -> Option<HeaderValue> {
-    // The body was read according to its transfer encoding, which a length would contradict.
+    // If a body has a transfer encoding, its `Content-Length` does not apply and must not be forwarded.
     if headers.contains_key(TRANSFER_ENCODING) {
         headers.remove(CONTENT_LENGTH);
     }
@@ -124,7 +124,7 @@ pub fn request_id(headers: &mut HeaderMap) -> HeaderValue {
     let known = headers.get(&REQUEST_ID).filter(|id| !id.is_empty() && id.len() <= 128 && id.to_str().is_ok());
     let id = known.cloned().unwrap_or_else(|| {
         let mut bytes = [0; 16];
-        // Ids only distinguish requests and protect nothing, so it does not matter if all are the same without randomness.
+        // Ids only distinguish requests in the log, so equal ids do no harm if there is no source of randomness.
         let _ = getrandom::fill(&mut bytes);
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         HeaderValue::from_str(&hex).unwrap_or(HeaderValue::from_static("none"))

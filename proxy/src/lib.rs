@@ -1,5 +1,5 @@
-//! The proxy of `aside proxy`, for a server that sends a model's thinking and tool calls as content: clients get both in
-//! separate fields. Everything else is forwarded unchanged.
+//! The proxy of `aside proxy`, for a server that sends a model's thinking and tool calls as content: clients get both in separate
+//! fields. The proxy forwards everything else unchanged.
 //!
 //! A user writes [`Settings`] in flags, a file and the environment. [`Config`] is made from them after all checks. [`Proxy`]
 //! listens and serves until its owner ends it; [`run`] serves until a signal ends the process, and makes a new [`Config`] at
@@ -15,7 +15,7 @@
 
 // `serve` accepts connections and hands each request to `exchange`, which forwards the request to the server and the answer to
 // the client. `server` decides whether and how an answer is split, and `choice` finds the dialect. `answer` is the body of an
-// answer, `request` that of a request. The other files are shared by these.
+// answer, `request` that of a request. These files share the others.
 
 mod admin;
 mod answer;

@@ -1,4 +1,4 @@
-//! The log: lines of JSON on standard error. No line has a body, a query or a credential: callers must never pass them.
+//! The log: lines of JSON on standard error. Callers must never pass a body, a query or a credential.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ fn write(level: &str, message: &str, fields: Value) {
     }
     let mut text = Value::Object(line).to_string();
     text.push('\n');
-    // If the log cannot be written, streams must continue.
+    // A failure is ignored, because streams must continue if the log cannot be written.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 

@@ -1,4 +1,5 @@
-//! Asks the server about its model, with the requests that each kind of server understands. The answers show which kind it is.
+//! Asks the server about its model, with the requests that each kind of server understands. The answers show of which kind the
+//! server is.
 
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ const MOST: usize = 4 << 20;
 /// The list of the server's models, which all servers have.
 pub const MODELS: &str = "/v1/models";
 
-/// The most time for an answer.
+/// The longest time to wait for an answer.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// A server's answer about its model.
@@ -66,7 +67,7 @@ impl Questions {
                 return Ok(Some(said));
             }
         }
-        // Ollama, which must be asked for a certain model.
+        // Ollama, whose question must name the model.
         let shown = match model {
             Some(model) => self.post("/api/show", &json!({"model": model})).await,
             None => None,

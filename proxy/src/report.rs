@@ -101,7 +101,7 @@ impl Drop for Report {
             fields["content_bytes"] = stats.content_bytes.into();
             fields["calls"] = stats.calls.into();
             if stats.too_long + stats.unread + stats.unpromoted + stats.truncated > 0 || stats.encoded {
-                // Part of the answer was sent unread. The log says so, for an operator who finds thinking in the content.
+                // The log shows that a part of the answer was sent unread, for an operator who finds thinking in the content.
                 fields["unread"] = json!({
                     "too_long": stats.too_long, "unknown": stats.unread, "unpromoted": stats.unpromoted,
                     "truncated": stats.truncated, "compressed": stats.encoded,

@@ -26,7 +26,7 @@ pub const MOST_READ: usize = 8 << 20;
 /// The longest name of a model.
 const MOST_MODEL: usize = 256;
 
-/// The progress of a request, for the code of the answer and of the limits.
+/// The progress of a request, which the code for the answer and for the limits reads.
 #[derive(Debug)]
 pub struct Seen {
     pub idle: Idle,
@@ -42,14 +42,14 @@ pub struct Seen {
 /// The reason why a request broke off.
 #[derive(Clone, Copy, Debug)]
 pub enum Broken {
-    /// The client has left.
+    /// The client has closed the connection.
     Left,
     /// The client's bytes break the rules of HTTP.
     Wrong,
 }
 
 impl Broken {
-    /// Returns the reason that an error of the client's connection shows.
+    /// Returns the reason for an error of the client's connection.
     pub fn of(error: &(dyn std::error::Error + 'static)) -> Broken {
         let cause = std::iter::successors(Some(error), |error| error.source());
         let kinds = cause.filter_map(|error| error.downcast_ref::<std::io::Error>()).map(std::io::Error::kind);
@@ -64,8 +64,8 @@ impl Seen {
         Seen { idle, is_too_long, waits, broken: Mutex::default(), encoding, kept: Mutex::default() }
     }
 
-    /// Returns the request's data about its answer, as far as the request has arrived. With a path, the data includes whether
-    /// the client wants the thinking. A list of tools of more than `max_tools` bytes is an error.
+    /// Returns the request's data about its answer, as far as the request has arrived. If `path` is given, the data includes
+    /// whether the client wants the thinking. A list of tools with more than `max_tools` bytes is an error.
     pub async fn read(&self, path: Option<&str>, max_tools: usize) -> Asked {
         let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
         Asked::read(path, max_tools, &decode::text(&self.encoding, kept.into(), MOST_READ).await)
@@ -78,11 +78,11 @@ impl Seen {
     }
 }
 
-/// The time for reading the rest of a request that has its answer.
+/// The time for reading the rest of a request that was answered early.
 const REST: Duration = Duration::from_secs(1);
 
-/// The body of a request as the client sends it. If it is dropped before its end, the rest is read for a while: over HTTP/2, the
-/// stream would be reset, and clients that still send their request would lose the answer.
+/// The body of a request as the client sends it. If it is dropped before its end, the rest is still read for a while over HTTP/2.
+/// Otherwise the stream would be reset, and clients that still send their request would lose the answer.
 pub struct Sent {
     body: Option<Incoming>,
     is_http2: bool,

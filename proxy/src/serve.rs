@@ -44,12 +44,12 @@ pub struct Proxy {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Serves,
-    /// No client is accepted, and open exchanges may end.
+    /// No connection is accepted, and open exchanges continue to their ends.
     Drains,
     Over,
 }
 
-/// The state for the current settings. SIGHUP replaces it, and each request keeps the state with which it began.
+/// The state for the current settings. SIGHUP replaces the state, and each request keeps the state with which it began.
 struct Current(Mutex<Arc<Exchanges>>);
 
 impl Current {
@@ -209,7 +209,7 @@ impl Signals {
 
     #[cfg(not(unix))]
     async fn next(&mut self) -> Signal {
-        // If signals cannot be received, wait forever.
+        // If signals cannot be received, the function waits forever.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -244,7 +244,7 @@ async fn accept(
         match accepted {
             Ok(accepted) => return Some(accepted),
             Err(error) => {
-                // Without free descriptors, the next call would fail immediately too, so wait.
+                // If there are no free descriptors, the next call would fail immediately too, so the loop waits.
                 log::warn("no connection was accepted", json!({"error": error.to_string()}));
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -256,7 +256,7 @@ async fn serve(listener: TcpListener, current: Arc<Current>, mut phases: watch::
     let graceful = GracefulShutdown::new();
     let is_local = is_local(&listener);
     while let Some((stream, client)) = accept(&listener, &mut phases, Phase::Drains).await {
-        // Pieces are small, and must be sent without delay.
+        // Small pieces must be sent without delay.
         let _ = stream.set_nodelay(true);
         let (current, watcher, mut phases) = (Arc::clone(&current), graceful.watcher(), phases.clone());
         tokio::spawn(async move {

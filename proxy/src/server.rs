@@ -1,4 +1,4 @@
-//! A server, and the decision whether and how an answer of it is split.
+//! A server, with the decision whether and how its answers are split.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub struct Server {
     replaces_comments: bool,
     pub history: Option<history::Server>,
     limits: Limits,
-    /// The tools of a request without tools.
+    /// An empty list of tools, for requests without tools.
     no_tools: Arc<Tools>,
 }
 
@@ -69,7 +69,7 @@ impl Server {
         request_hint(&Exchange::new().method(method.as_str()).path(path).formats(self.formats)).is_some()
     }
 
-    /// Makes a rewriter for an answer, unless the answer passes as it came. Returns the rewriter with the rest of the answer.
+    /// Returns the source of an answer, and a rewriter for it, unless the answer must stay unchanged.
     pub async fn split(
         &self,
         path: &str,
@@ -100,7 +100,7 @@ impl Server {
         };
         let mut is_read = true;
         if body_kind == Body::Json {
-            // The type is not clear, so the first bytes decide whether the answer is read.
+            // Other JSON may have this type too, so the first bytes decide whether the answer is read.
             let (begun, first) = source.begin(self.limits.idle).await;
             (source, is_read) = (begun, is_answer(&first));
         }
@@ -136,14 +136,14 @@ impl Server {
         if let Some(thinking) = asked.thinking {
             options = options.thinking(thinking);
         }
-        // Before the first event, the path says of which format the events for comments are.
+        // The path decides the format of events for comments, because comments may precede the first event.
         let format = history::Format::of_path(path).filter(|_| self.replaces_comments);
         if let Some(formats) = format.and_then(|format| Formats::from_bits(format as u32)) {
             options = options.formats(formats);
         }
         let mut rewriter = Rewriter::new(&choice.dialect, &options)?;
-        // If the dialect does not have this start, it came from a template that does not fit, and the dialect's own start is
-        // right.
+        // An error means that the dialect does not have this start, which then came from a template that does not fit the
+        // dialect. The dialect's own start is then used.
         let _ = rewriter.use_dialect(None, self.starts.of(asked.thinks, choice.start));
         // A prompt can make a model write any call, so without tools in the request no call is emitted.
         rewriter.use_tools(match asked.tools {

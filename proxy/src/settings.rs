@@ -151,7 +151,7 @@ pub struct Settings {
     #[arg(long, value_name = "SECONDS")]
     pub idle_timeout: Option<u64>,
 
-    /// The most seconds that open streams may take to end after SIGTERM [default: no limit]
+    /// The most seconds after SIGTERM until open streams are ended [default: no limit]
     #[arg(long, value_name = "SECONDS")]
     pub drain: Option<u64>,
 }
@@ -210,7 +210,7 @@ pub enum StartAt {
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
 pub enum Thinking {
-    /// To everyone.
+    /// Sent to every client.
     Keep,
     /// Sent only if the request wants it, according to [`aside::sse::read_request`].
     Request,
@@ -246,7 +246,7 @@ pub enum Field {
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
 pub enum Comments {
-    /// They pass.
+    /// Comments stay.
     Keep,
     /// Comments are left out.
     Drop,

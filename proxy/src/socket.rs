@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep, sleep};
 /// The first bytes from a client of HTTP/2. Until hyper knows the version of a connection, none of its timeouts runs.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Counts how often the socket had accepted all bytes that were written to a connection. The bodies of the connection's answers
+/// Counts how often the socket has accepted all bytes that were written to a connection. The bodies of the connection's answers
 /// share the count.
 #[derive(Debug, Default)]
 pub struct Flushes {
@@ -29,7 +29,7 @@ impl Flushes {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Waits until the count is no longer `seen`.
+    /// Waits until the count differs from `seen`.
     pub fn poll_after(&self, seen: u64, cx: &mut Context<'_>) -> Poll<()> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if self.count() != seen {
@@ -73,7 +73,7 @@ impl Deadline {
 pub struct Socket<S> {
     stream: S,
     flushes: Arc<Flushes>,
-    /// The number of bytes of the preface that were read; `None` once other bytes were read.
+    /// The number of bytes of the preface that were read; `None` if the client has sent other bytes.
     preface: Option<usize>,
     begin: Deadline,
     write: Deadline,
@@ -134,7 +134,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // hyper calls this after it has written everything.
+        // hyper flushes after it has written all bytes, so they were all accepted.
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
         self.flushes.add();
         Poll::Ready(Ok(()))
@@ -145,8 +145,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
     }
 }
 
-/// Runs the streams of an HTTP/2 connection, and ends a stream without progress after a time limit. If a client leaves its window
-/// full, hyper itself waits without a limit and does not poll the body of the answer.
+/// Runs the streams of an HTTP/2 connection, and ends a stream without progress after a time limit. Without this, hyper would
+/// wait without a limit for a client that does not read, and would not ask the body of the answer, which has a limit.
 #[derive(Clone)]
 pub struct Streams {
     limit: Duration,
@@ -154,7 +154,7 @@ pub struct Streams {
 
 impl Streams {
     pub fn new(idle: Duration) -> Streams {
-        // The limits of the body and of the request should be reached before, since their errors are more precise.
+        // This limit is longer than those of bodies and requests, whose errors are more precise.
         Streams { limit: idle + Duration::from_secs(1) }
     }
 }

@@ -61,8 +61,8 @@ pub fn client(is_encrypted: bool, file: Option<&Path>) -> Result<ClientConfig, E
     Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
 }
 
-/// Also accepts a certificate that is itself in the file, not only one that is signed by a certificate of the file. A server's
-/// self-signed certificate is often marked as a CA, which is otherwise refused for servers.
+/// Accepts a certificate that is signed by a certificate of the file, and also a certificate that is itself in the file. A
+/// server's self-signed certificate is often marked as a CA, which is otherwise refused for servers.
 #[derive(Debug)]
 struct Known {
     inner: Arc<WebPkiServerVerifier>,

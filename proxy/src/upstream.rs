@@ -1,4 +1,4 @@
-//! The server: its address, the connection to it, and the client's answer if the server cannot be reached.
+//! The server: its address, the connection to it, and the answer for the client if the server cannot be reached.
 
 use std::error::Error as _;
 use std::time::Duration;
