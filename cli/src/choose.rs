@@ -32,7 +32,7 @@ pub struct Source {
     #[arg(long, value_name = "NAME", group = "source", value_parser = names::MODELS, hide_possible_values = true)]
     model: Option<String>,
 
-    /// The dialect and the start that this chat template (Jinja) asks for
+    /// The dialect and the start that belong to this chat template (Jinja)
     #[arg(long, value_name = "FILE", group = "source")]
     template: Option<PathBuf>,
 
@@ -40,8 +40,8 @@ pub struct Source {
     #[arg(long, value_name = "JSON", requires = "template", conflicts_with_all = ["dialect", "dialect_file", "response_template", "model"])]
     variables: Option<String>,
 
-    /// Drafts a dialect from the chat template if none is known for it, as `aside draft` does; its doubts go to standard error. Needs
-    /// the feature `templates`
+    /// Drafts a dialect from the chat template if none is known for it, as `aside draft` does; its doubts are printed on standard
+    /// error. Needs the feature `templates`
     #[arg(long, requires = "template")]
     draft: bool,
 

@@ -15,9 +15,9 @@ use crate::stop::Stop;
 
 /// Drafts a dialect file from a chat template, for a model that has no dialect
 ///
-/// The template is rendered for conversations that differ in one thing: the differences show the text around thoughts, answers and
-/// calls. The file goes to standard output, with the rendered turns as its examples, which are run as `aside check` does. A fact
-/// that no turn shows is a doubt: a comment in the file, and a line on standard error. Correct the file, and check it again.
+/// The template is rendered for conversations that differ in one thing: the differences show the text around thoughts, answers
+/// and calls. The file is written to standard output. Its examples are the rendered turns, which are run as by `aside check`. A
+/// fact that no turn shows is a doubt: a comment in the file, and a line on standard error. Correct the file, and check it again.
 ///
 /// The exit status is 1 if the template cannot be drafted, or if the draft reads an example differently from the template.
 #[derive(Args)]
@@ -50,12 +50,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     Ok(if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Drafts a dialect from the text that was read.
+/// Drafts a dialect from a template that was read.
 pub fn drafted(template: &ChatTemplate, source: &Path) -> Result<Draft, Stop> {
     Dialect::draft(template).map_err(|error| Stop::in_file(source, error))
 }
 
-/// Reads a template from the kinds of sources that users have.
+/// Reads a template from any of the sources that users have.
 pub fn read(source: &Path) -> Result<ChatTemplate, Stop> {
     if source.is_dir() {
         return of_checkpoint(source);

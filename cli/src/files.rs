@@ -54,7 +54,8 @@ impl Input {
     }
 }
 
-/// Returns the error for a file that an option cannot read, perhaps because it is a different kind of file.
+/// Returns the error for a file that an option cannot read. If the file is of a different kind, the error names the option for
+/// that kind.
 pub fn wrong_kind(file: &Path, text: &str, error: impl Display) -> Stop {
     match kind_of(text) {
         Some(what) => Stop::in_file(file, what),

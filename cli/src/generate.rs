@@ -58,7 +58,7 @@ pub fn man(arguments: &Man) -> Result<ExitCode, Stop> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The sections of a page that do not come from the options.
+/// The sections of a page that are not made from the options.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Sections {

@@ -11,9 +11,10 @@ use crate::names;
 use crate::output::{note, write_out};
 use crate::stop::Stop;
 
-/// Prints a grammar that makes a model write calls of tools as its dialect does
+/// Prints a grammar that makes a model write calls of tools in the form of its dialect
 ///
-/// The grammar goes to standard output, and what it does not have of the tools' schemas to standard error.
+/// The grammar is written to standard output. The parts of the tools' schemas that it cannot express are listed on standard
+/// error.
 #[derive(Args)]
 pub struct Arguments {
     /// The dialect of the model; `aside dialects` lists the names

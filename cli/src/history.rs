@@ -25,7 +25,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Format::Chat)]
     format: Format,
 
-    /// The server that gets the request, whose options are used; options that are given here override them
+    /// The server that gets the request, for the options of that server; the options below override them
     #[arg(long, value_name = "NAME", group = "source", value_parser = names::SERVERS, hide_possible_values = true)]
     server: Option<String>,
 
@@ -117,7 +117,7 @@ impl Arguments {
             }
             (None, None) => None,
         };
-        // Requests of any other format need no change.
+        // The server needs no change to requests of this format.
         let mut options = server.as_ref().and_then(|server| server.options(format)).cloned();
         let mut options = options.take().unwrap_or_else(|| Options::new(format)).max_body(usize::MAX);
         if let Some(name) = self.name {
@@ -180,7 +180,7 @@ fn report_text(report: &Report, why: Option<&str>) -> String {
     .concat()
 }
 
-/// Reads, rewrites and writes a request, like a gateway.
+/// Runs the subcommand: reads, rewrites and writes a request, as a gateway does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let options = arguments.options()?;
     let mut input = Input::open(arguments.file.as_deref())?;

@@ -105,7 +105,7 @@ fn main() -> ExitCode {
         Err(Stop::PipeClosed) => return ExitCode::SUCCESS,
         Err(Stop::Failed(message)) => (message, 1),
         Err(Stop::NotRun(message, code)) => (message, code),
-        // An agent would show its model what a hook says that exits 2.
+        // For a hook, the exit status 2 would make an agent show the message to its model.
         Err(Stop::Usage(message)) => {
             (format!("{message}\nTry `{name} --help`."), if name == "aside hook" { 1 } else { 2 })
         }
@@ -133,13 +133,13 @@ fn run(command: Subcommands) -> Result<ExitCode, Stop> {
     }
 }
 
-/// Reports wrong arguments with the parser's message. The parser's styles are left out, because they look the same as escape
-/// sequences in an argument that the message quotes.
+/// Reports wrong arguments with the parser's message. The parser's styles are left out, because escape sequences in a quoted
+/// argument would look like them.
 fn refuse(error: clap::Error) -> Result<ExitCode, Stop> {
     let error = Cli::command().styles(Styles::plain()).try_get_matches().err().unwrap_or(error);
     let text = error.render().ansi().to_string();
     let Some(message) = text.strip_prefix("error: ") else {
-        // Without a subcommand, the message is the help.
+        // If there is no subcommand, the message is the help.
         say(&text);
         return Ok(ExitCode::from(2));
     };

@@ -1,5 +1,5 @@
-//! `aside mcp`: a server of the Model Context Protocol over standard input and output, so that an agent whose commands are restricted
-//! can ask for whole texts too. Its two tools only read; `mcp.json` describes them.
+//! `aside mcp`: a server of the Model Context Protocol over standard input and output, so that an agent that may not run commands
+//! can ask for whole texts too. The server has two tools, which only read; `mcp.json` describes them.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,10 +24,11 @@ const MOST_TEXTS: usize = 100;
 
 /// Serves the whole texts that `aside squeeze --store` and `aside hook` kept to an agent, over MCP
 ///
-/// An agent starts this and speaks to it over standard input and output. It has two tools, which only read: recall and list.
+/// An agent starts this program, and communicates with it over standard input and output. The server has two tools, which only
+/// read: recall and list.
 #[derive(Args)]
 pub struct Arguments {
-    /// The folder that the texts are in; without it, the one in the user's state folder
+    /// The folder with the texts [default: the folder in the user's state folder]
     #[arg(long, value_name = "FOLDER")]
     store: Option<PathBuf>,
 }
@@ -77,7 +78,7 @@ impl ServerHandler for Server {
             name => return Err(ErrorData::invalid_params(format!("there is no tool `{name}`"), None)),
         };
         let text = |bytes: &[u8]| vec![ContentBlock::text(String::from_utf8_lossy(bytes))];
-        // An error that the model can read, and mend.
+        // Errors are results, so that the model can read them and try again.
         let result = match answer {
             Ok(shown) => CallToolResult::success(text(&shown)),
             Err(Stop::Failed(message) | Stop::Usage(message)) => CallToolResult::error(text(message.as_bytes())),
@@ -90,7 +91,7 @@ impl ServerHandler for Server {
 impl Server {
     fn recall(&self, given: &Value) -> Result<Vec<u8>, Stop> {
         let context = usize::try_from(given["context"].as_u64().unwrap_or_default()).unwrap_or(usize::MAX);
-        // A model may write one line as a number.
+        // A model may write a single line as a number.
         let lines = given["lines"].as_u64().map(|line| line.to_string());
         let lines = lines.as_deref().or(given["lines"].as_str());
         let id = given["id"].as_str().unwrap_or_default();

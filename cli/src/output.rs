@@ -103,7 +103,7 @@ impl Shown {
     }
 }
 
-/// Writes bytes that are not UTF-8 as escapes: some terminals read them as control characters.
+/// Writes bytes that are not UTF-8 as escapes, because some terminals interpret such bytes as control characters.
 fn show_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     for byte in bytes {
         let _ = write!(out, "\\x{byte:02x}");

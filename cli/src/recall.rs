@@ -11,7 +11,7 @@ use crate::output::write_out;
 use crate::state::{self, Count};
 use crate::stop::Stop;
 
-/// The most lines, and the most bytes of them, that one call shows.
+/// The most lines that one call shows, and the most bytes of these lines.
 const MOST_LINES: usize = 200;
 const MOST_BYTES: usize = 20_000;
 
@@ -21,18 +21,18 @@ pub struct Arguments {
     /// The id that the shortened text begins with
     id: String,
 
-    /// The lines to show, counted from 1: 12, 12-80 or 12-. Without them, from the first line on
+    /// The lines to show, counted from 1: 12, 12-80 or 12- [default: from the first line on]
     lines: Option<String>,
 
-    /// The folder that the texts are in; without it, the one in the user's state folder
+    /// The folder with the texts [default: the folder in the user's state folder]
     #[arg(long, value_name = "FOLDER")]
     store: Option<PathBuf>,
 
-    /// Shows only lines with this text in them, each with its number
+    /// Shows only lines that contain this text, each with its number
     #[arg(long, value_name = "TEXT")]
     find: Option<String>,
 
-    /// Shows N lines before and after each of those too
+    /// Also shows N lines before and after each line that --find finds
     #[arg(long, value_name = "N", default_value_t = 0, requires = "find")]
     context: usize,
 }
@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A question for lines of a text.
+/// A request for lines of a text.
 pub struct Question<'a> {
     pub id: &'a str,
     pub lines: Option<&'a str>,
@@ -57,7 +57,7 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Returns the lines, from the folder or the user's own.
+    /// Returns the lines. The text is in this folder, or by default in the user's state folder.
     pub fn answer(&self, folder: Option<PathBuf>) -> Result<Vec<u8>, Stop> {
         let (first, last) = self.lines.map_or(Ok((1, usize::MAX)), range)?;
         let is_own = folder.is_none();
@@ -76,15 +76,15 @@ impl Question<'_> {
         Ok(shown)
     }
 
-    /// Returns the lines from `first` to `last`, or those of them that contain a text, with lines around them. If there are too many, the
-    /// last line names the first one that is missing.
+    /// Returns the lines from `first` to `last`, or those that contain the text to find, with lines around them. If there are too
+    /// many lines, the result ends with a note that has the number of the first missing line.
     fn page(&self, lines: &[&[u8]], first: usize, last: usize) -> Vec<u8> {
         let wanted = first..=last.min(lines.len());
         let find = self.find.unwrap_or_default().as_bytes();
         let has = |number: &usize| find.is_empty() || lines[number - 1].windows(find.len()).any(|part| part == find);
         let context = self.context.min(MOST_LINES);
         let around = |number: usize| number.saturating_sub(context).max(1)..=(number + context).min(lines.len());
-        // More are never shown.
+        // One more line than can be shown is enough to know that there are too many.
         let found: BTreeSet<usize> = wanted.filter(has).take(MOST_LINES + 1).collect();
         let numbers: BTreeSet<usize> = found.iter().copied().flat_map(around).collect();
         let (mut shown, mut before) = (Vec::new(), 0);

@@ -53,7 +53,7 @@ pub struct Arguments {
     #[arg(long)]
     promote_empty: bool,
 
-    /// Leaves guessed thinking unchanged; otherwise, guessed thinking in which the answer ends by itself is content
+    /// Leaves guessed thinking unchanged; without this option, guessed thinking in which the answer ends by itself is content
     #[arg(long)]
     keep_guessed: bool,
 
@@ -78,7 +78,8 @@ pub struct Arguments {
     #[arg(long, requires = "calls")]
     repair_arguments: bool,
 
-    /// The tool whose arguments each text is, without its thinking, if a grammar for a named tool makes the model write only these
+    /// The name of a tool: each text, without its thinking, is the arguments of a call of that tool, because a grammar for a
+    /// named tool makes the model write nothing else
     #[arg(long, value_name = "NAME", requires = "calls")]
     start_call: Option<String>,
 
@@ -262,7 +263,7 @@ impl Arguments {
 }
 
 fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
-    // The user has chosen the file of tools, so it may have any length.
+    // The length of the list is not limited, because the user has chosen the file.
     Tools::read_up_to(&read_text(file)?, Some(usize::MAX)).map_err(|error| Stop::in_file(file, error))
 }
 
@@ -293,7 +294,7 @@ fn counts(stats: &Stats, dialect: &str, form: Form) -> String {
     }
 }
 
-/// Reads, feeds and writes, like every gateway.
+/// Runs the subcommand: reads an answer, feeds it to a rewriter, and writes the output, as a gateway does.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let failed = |error: aside::Error| Stop::Failed(error.to_string());
     let chosen = arguments.dialect.choose()?;
@@ -303,7 +304,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         note(&format!("--calls finds nothing: the dialect {name} does not say how calls are written"));
     }
     let mut rewriter = Rewriter::new(&chosen.dialect, &options).map_err(failed)?;
-    // A gateway reuses its rewriters, and sets this for each answer, depending on the request.
+    // A gateway reuses its rewriters, and sets the start for each answer, depending on the request.
     let started = rewriter.use_dialect(None, chosen.start);
     started.map_err(|error| Stop::Usage(format!("{}: {error}", chosen.dialect.name())))?;
     let mut input = Input::open(arguments.file.as_deref())?;

@@ -1,5 +1,5 @@
-//! The user's state folder: what must outlast one run, because another run asks for it. It has the whole texts that `aside recall`
-//! shows, the counts of `aside hook --stats`, and what settings files were before `aside hook --install`.
+//! The user's state folder, for data that a later run needs: the whole texts that `aside recall` shows, the counts of `aside hook
+//! --stats`, and the contents of settings files before `aside hook --install`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use aside::store::Store;
 
-/// The most bytes of a file of counts, before it becomes the older one of two.
+/// The most bytes of the newer file of counts. After that, it replaces the older file.
 const MOST_COUNTS: u64 = 1 << 20;
 
 /// Returns the folder: `aside` in `$XDG_STATE_HOME`, or in `~/.local/state`.
@@ -26,13 +26,13 @@ pub fn texts() -> io::Result<PathBuf> {
     Ok(folder()?.join("texts"))
 }
 
-/// Opens the store of whole texts, with its bounds.
+/// Opens the store of whole texts. It keeps at most `most` bytes, for this number of days.
 pub fn store(most: usize, days: usize) -> io::Result<Store> {
     let oldest = Duration::from_secs(24 * 60 * 60).saturating_mul(u32::try_from(days).unwrap_or(u32::MAX));
     Ok(Store::open(texts()?)?.most(most as u64).oldest(oldest))
 }
 
-/// Keeps what a settings file was before a change, and after it. If that fails, the change can be undone only in part.
+/// Stores the contents of a settings file before and after a change. If that fails, the change can be undone only in part.
 pub fn remember(file: &Path, before: Option<String>, after: String) {
     let _ = settings().and_then(|(path, mut all)| {
         all.insert(std::path::absolute(file)?.display().to_string(), (before, after));
@@ -42,7 +42,8 @@ pub fn remember(file: &Path, before: Option<String>, after: String) {
     });
 }
 
-/// Returns what a settings file was before the change that left this text, or that it was not there.
+/// Returns the contents of a settings file before the last change, if the change resulted in the text `after`: `None` inside
+/// means that the file did not exist.
 pub fn remembered(file: &Path, after: &str) -> Option<Option<String>> {
     let (_, mut all) = settings().ok()?;
     let (before, left) = all.remove(&std::path::absolute(file).ok()?.display().to_string())?;
@@ -58,7 +59,7 @@ fn settings() -> io::Result<(PathBuf, Changes)> {
     Ok((path, changes.unwrap_or_default()))
 }
 
-/// Opens a file of the folder, which only its user can read. Makes the folder, as the store does.
+/// Opens a file of the folder, which only its owner can read. Makes the folder if needed, with the permissions of a store.
 fn append(file: &Path) -> io::Result<File> {
     Store::open(texts()?)?;
     let mut options = OpenOptions::new();
@@ -70,21 +71,21 @@ fn append(file: &Path) -> io::Result<File> {
 
 /// An event that `aside hook` or `aside recall` counts.
 pub enum Count {
-    /// A result of a tool: its bytes, and those that the model read, or `None` if the tool is not known; the ids of its whole texts, with
-    /// commas between them.
+    /// A result of a tool: the number of its bytes and of the bytes that the model read, or `None` if the tool is not known; and
+    /// the ids of the whole texts, with commas between them.
     Result { tool: String, bytes: Option<(usize, usize)>, ids: String },
-    /// A text was asked for.
+    /// A request for a whole text.
     Recall { id: String },
 }
 
 impl Count {
-    /// Adds a line to the file of counts. Counts that cannot be written are lost: nothing else may fail by them.
+    /// Adds a line to the file of counts. Counts that cannot be written are lost, because nothing else may fail for this reason.
     pub fn add(&self) {
         let _ = self.try_add();
     }
 
     fn try_add(&self) -> io::Result<()> {
-        // The tool's name is of an event, and must not end the line.
+        // The name of the tool comes from an agent, and must not contain a line end.
         let plain = |text: &str| text.replace(char::is_control, " ").chars().take(80).collect::<String>();
         let line = match self {
             Count::Result { tool, bytes: Some((before, after)), ids } => {
@@ -95,7 +96,7 @@ impl Count {
         };
         let [newer, older] = files()?;
         let mut file = append(&newer)?;
-        // One write, so that the lines of several processes do not mix.
+        // The line is written by one call, so that lines of several processes do not mix.
         file.write_all(line.as_bytes())?;
         if file.metadata()?.len() > MOST_COUNTS {
             fs::rename(newer, older)?;
@@ -110,7 +111,7 @@ impl Count {
         Ok(String::from_utf8_lossy(&text).lines().filter_map(Count::of_line).collect())
     }
 
-    /// Returns the tools that printed the whole texts, by id.
+    /// Returns a map from the id of each whole text to the tool that printed it.
     pub fn tools(counts: &[Count]) -> BTreeMap<&str, &str> {
         let results = counts.iter().filter_map(|count| match count {
             Count::Result { tool, ids, .. } => Some((tool, ids)),

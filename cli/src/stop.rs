@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 pub enum Stop {
-    /// The reader of standard output has closed it.
+    /// The reader of standard output has closed the pipe.
     PipeClosed,
     Failed(String),
     /// A command cannot be run. The code is the one that a shell would return.

@@ -1,8 +1,8 @@
-//! Words of a command line, written as a shell reads them.
+//! Writes the words of a command line so that a shell reads them back.
 
 use std::ffi::OsString;
 
-/// Returns a command as one would write it in a shell.
+/// Returns a command as it is written in a shell.
 pub fn written(program: &[OsString]) -> String {
     let word = |word: &OsString| {
         let word = word.to_string_lossy();

@@ -1,5 +1,5 @@
-//! Reads the calls of an example for `aside check`: the client's result, and the scanner's events, which must not depend on
-//! cuts.
+//! Reads the calls of an example for `aside check`: the result for a client, and the events of the scanner. Both must not depend
+//! on cuts.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -62,7 +62,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Writes the call for a reader: its name, its arguments as JSON, and its cause and id if there are any.
+    /// Returns the call as a text for the user: its name, its arguments as JSON, and its cause and id if there are any.
     fn line(&self) -> String {
         let id = self.id.as_ref().map(|id| format!(", id {id:?}")).unwrap_or_default();
         let cause = self.cause.as_ref().map(|cause| format!(", not whole: {cause}")).unwrap_or_default();

@@ -14,14 +14,14 @@ use super::{
 /// Texts up to this length are also cut in three. The number of ways grows with the square of the length.
 const SHORT: usize = 128;
 
-/// The approximate number of bytes that are fed in total for a file, whatever its examples. But each example is fed at least
-/// `LEAST` times.
+/// The approximate number of bytes that are fed in total for a file, however many examples it has. But each example is fed at
+/// least `LEAST` times.
 const WORK: usize = 16 << 20;
 const LEAST: usize = 16;
 
 const DEFECT: &str = "  Uncut it is right, so this is a defect of the library: please report it.\n";
 
-/// An example as a starting point, shown for a file that has no examples.
+/// An example that is printed as a starting point if a file has no examples.
 const KINDS: &str = "  the ordinary answer: thinking, then content
   empty thinking
   a text without the opener (the prompt may have written it), and one without the closer
@@ -93,7 +93,7 @@ struct Outcome {
     events: Vec<(What, Channel, u64, usize)>,
 }
 
-/// Returns the report, and whether there are no faults. A file that is not a dialect is an error.
+/// Returns the report, and whether the file has no faults. A file that is not a dialect is an error.
 pub fn check(name: &str, text: &str) -> Result<(String, bool), String> {
     let dialect = Dialect::load(text).map_err(|error| format!("{name}: {error}"))?;
     let file: File = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
@@ -216,8 +216,8 @@ fn cuts(text: &[u8], runs: usize) -> impl Iterator<Item = (String, Vec<&[u8]>)> 
     twos(text, runs).chain(threes)
 }
 
-/// Returns every way to cut a text in two, and the text byte by byte. If there are more than `runs`, several cuts, far from
-/// each other, are made in one run, so that a text is still cut after each of its bytes.
+/// Returns every way to cut a text in two, and the text byte by byte. If there are more ways than `runs`, several cuts, far from
+/// each other, are made in one run, so that the text is still cut after each of its bytes.
 fn twos(text: &[u8], runs: usize) -> impl Iterator<Item = (String, Vec<&[u8]>)> {
     let twos = (1..text.len().min(runs + 1)).map(move |first| {
         let (begin, rest) = text.split_at(first);

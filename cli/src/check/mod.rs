@@ -16,7 +16,7 @@ use crate::files::{kind_of, read_text};
 use crate::output::{note, write_out};
 use crate::stop::Stop;
 
-/// Runs the examples of dialect files and the tests of filter files, and says what differs
+/// Runs the examples of dialect files and the tests of filter files, and reports the differences
 ///
 /// The examples of a dialect are run whole and cut everywhere. A file with an `id` is a filter, a JSON object a response template, any
 /// other a dialect.

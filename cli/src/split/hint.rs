@@ -9,9 +9,9 @@ const LONGEST: usize = 64;
 type Opener = (String, Vec<&'static str>);
 
 pub struct Hint {
-    /// Whether to look for calls of other dialects. With the dialect of a certain model, this is not needed.
+    /// Whether to look for calls of other dialects. This is not needed if the user has chosen a dialect.
     is_wanted: bool,
-    /// The openers, which are loaded when the text first has something like an opener, because loading all dialects takes half a
+    /// The openers. They are loaded when the text first has something like an opener, because loading all dialects takes half a
     /// second.
     openers: Option<Vec<Opener>>,
     /// The last bytes of the text, which may be the beginning of an opener.
@@ -65,7 +65,8 @@ fn openers() -> Vec<Opener> {
     openers
 }
 
-/// Returns whether a text begins like an opener that does not occur in an answer by chance, as ```` ```json ```` does.
+/// Returns whether a text begins like an opener that does not occur in an answer by chance. ```` ```json ```` may occur by
+/// chance.
 fn is_sign(text: &[u8]) -> bool {
     let parts = ["tool", "function", "|", "｜"].map(str::as_bytes);
     matches!(text, [b'<' | b'[' | b']', ..]) && parts.iter().any(|part| text.windows(part.len()).any(|it| it == *part))

@@ -104,7 +104,7 @@ fn chunk(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads, feeds and shows the text, like every host.
+/// Runs the subcommand: reads a text, feeds it to a scanner, and shows the events.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let chosen = arguments.dialect.choose()?;
     let mut input = Input::open(arguments.file.as_deref())?;
@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         (None, false) if has_styles() => Show::Styled,
         (None, false) => Show::Labelled,
     };
-    // Calls are shown as an answer reports them. The scanner still counts the text.
+    // Calls are shown as an answer reports them. The scanner is still used for counting.
     let mut answer = match (&show, arguments.calls) {
         (Show::Styled | Show::Labelled, true) => {
             let options = answer::Options::new().scanner(options).may_take_back(true);

@@ -20,7 +20,7 @@ pub enum Show {
 /// Turns events into the program's output. `out` is written and cleared after each read.
 pub struct View<'a> {
     pub how: Show,
-    /// Whether `out` is written to a terminal, which the text must not control.
+    /// Whether `out` is written to a terminal. The text must not be able to control the terminal.
     is_terminal: bool,
     dialect: &'a Dialect,
     pub out: Vec<u8>,
@@ -106,7 +106,7 @@ impl View<'_> {
         self.text(channel, text);
     }
 
-    /// Says that all text of one channel belongs to the other, `to`.
+    /// Writes a note that all text of one channel belongs to the other channel, `to`.
     fn show_move(&mut self, to: Channel) {
         let (above, note) = match to {
             Channel::Content => (Channel::Thinking, &b"[all thinking above was content]\n"[..]),
@@ -154,7 +154,7 @@ impl View<'_> {
             Channel::Narration => "\x1b[3m",
             Channel::Tool => "\x1b[36m",
         };
-        // The style is switched off after each piece, so that an interrupt leaves a clean terminal.
+        // The style is switched off after each piece, so that the terminal has no style if the program is interrupted.
         let plain = if style.is_empty() { "" } else { "\x1b[0m" };
         self.out.extend_from_slice(style.as_bytes());
         if self.is_terminal {

@@ -25,10 +25,9 @@ use crate::stop::{Stop, reason};
 use crate::words::written;
 use source::Source;
 
-/// Makes what a command printed shorter, for a model to read
+/// Shortens the output of a command, before a model reads it
 ///
-/// In a pipe: make 2>&1 | aside squeeze --command make. Around the command, whose exit status it returns: aside squeeze --
-/// make.
+/// In a pipe: make 2>&1 | aside squeeze --command make. To run the command and return its exit status: aside squeeze -- make.
 #[derive(Args)]
 #[command(override_usage = "aside squeeze [OPTIONS] [FILE]\n       aside squeeze [OPTIONS] -- COMMAND...")]
 pub struct Arguments {
@@ -36,19 +35,19 @@ pub struct Arguments {
     #[arg(conflicts_with = "program")]
     file: Option<PathBuf>,
 
-    /// At most N bytes come out: 1024, 10k, 1m. Without it, only repeats and the like go
+    /// The most bytes of the result: 1024, 10k, 1m. Without a budget, only repeats and the like are left out
     #[arg(long, value_name = "N", value_parser = size::parse)]
     budget: Option<usize>,
 
-    /// At most N tokens come out, by an estimate: 2500, 10k (thousands). Of two budgets, both hold
+    /// The most tokens of the result, by an estimate: 2500, 10k (thousands). With --budget, the result keeps within both
     #[arg(long, value_name = "N", value_parser = size::parse_count)]
     budget_tokens: Option<usize>,
 
-    /// The command line that printed the text; after -- it is known
+    /// The command line that printed the text; not needed if the command is given after --
     #[arg(long, value_name = "LINE", conflicts_with = "program")]
     command: Option<String>,
 
-    /// The exit code of that command
+    /// The exit code of the command that printed the text
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "program")]
     exit_code: Option<i64>,
 
@@ -56,15 +55,17 @@ pub struct Arguments {
     #[arg(long = "filter", value_name = "FILE")]
     filters: Vec<PathBuf>,
 
-    /// Bytes of output to hold, at least four times the budget; longer output is cut as it goes. In all it may take some times as much
+    /// The most bytes of output that are held, at least four times the budget; longer output is shortened while it arrives. The
+    /// program may use several times this much memory
     #[arg(long, value_name = "N", value_parser = size::parse, default_value = "64m")]
     memory: usize,
 
-    /// Keeps the whole text in this folder, or in the user's state folder, for a while. The result begins with its id, for `aside recall`
+    /// Keeps the whole text for a while in this folder, or in the user's state folder. The result then begins with the text's id,
+    /// for `aside recall`
     #[arg(long, value_name = "FOLDER")]
     store: Option<Option<PathBuf>>,
 
-    /// Says on standard error what was done
+    /// Reports on standard error the sizes before and after, and the filters that were used
     #[arg(long)]
     report: bool,
 
@@ -73,7 +74,7 @@ pub struct Arguments {
     program: Vec<OsString>,
 }
 
-/// Reads, feeds and writes, as every host does.
+/// Runs the subcommand: reads the output, feeds it to a stream of the library, and writes the result.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let mut registry = Registry::new();
     for file in &arguments.filters {
@@ -81,7 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         registry.add_toml(&text).map_err(|error| wrong_kind(file, &text, error))?;
     }
     let mut compressor = Compressor::new(&registry);
-    // The result begins with this line, whose id is known later.
+    // The result begins with this line. A placeholder of the same length is used until the id is known.
     let head = arguments.store.as_ref().map(|folder| head(folder.as_deref(), "000000000000")).unwrap_or_default();
     if arguments.store.is_some() {
         compressor = compressor.number_lines();
@@ -89,7 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     if let Some(budget) = arguments.budget {
         let head = head.len();
         if budget < MIN_BUDGET + head {
-            // The result has a line more than that of a smaller budget, and is never over its own.
+            // The line with the id counts too, so that the whole result is within the budget.
             let least = MIN_BUDGET + head;
             return Err(Stop::Usage(format!("a budget of {budget} bytes is too small: the least is {least}")));
         }
@@ -139,7 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         (None, signal) => signal.map(of_signal),
     };
     progress.end();
-    // The code of a command is known last, and says how the end is read.
+    // The exit code is known only now, and decides how the end of the output is interpreted.
     if let Some(code) = code.filter(|_| !arguments.program.is_empty()) {
         stream.set_exit_code(code.into());
     }
@@ -164,29 +165,29 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     }
     let code = ExitCode::from(code.unwrap_or(0));
     match failed {
-        // The command's own status counts, even if nobody reads any more.
+        // The status of the command is returned, even if the reader of the output has closed it.
         Some(Stop::PipeClosed) if !arguments.program.is_empty() => Ok(code),
         Some(stop) => Err(stop),
         None => Ok(code),
     }
 }
 
-/// The message on a terminal if a text is unchanged and there is no budget.
+/// The message on a terminal if the text stayed unchanged and there is no budget.
 const NOTHING_LEFT_OUT: &str =
     "nothing was left out; --budget 10k leaves what says most, --command LINE says what printed it";
 
-/// The whole text, which is stored while it is read. If that fails, it is said and the entry dropped: a store decides neither over what
-/// the command prints nor over its status.
+/// The whole text, which is stored while it is read. If storing fails, a message reports it and the entry is dropped: the output
+/// and the exit status do not depend on the store.
 struct Kept {
     entry: Option<Entry>,
-    /// The line with the id. The result begins with it if there is an entry.
+    /// The line with the id, with which the result begins if there is an entry.
     head: String,
     is_said: bool,
 }
 
 impl Kept {
     fn new(folder: Option<&Path>) -> Kept {
-        // A store's file that gets too large is an error, and does not end the program.
+        // If a file of the store would exceed the system's limit, writing must return an error and not end the program.
         signals::catch_too_large();
         let store = folder.map_or_else(|| Store::open(state::texts()?), Store::open);
         let entry = store.and_then(|store| store.begin()).inspect_err(not_kept).ok();
@@ -204,14 +205,14 @@ impl Kept {
         }
     }
 
-    /// Returns the line with the id, once.
+    /// Returns the line with the id in the first call, and nothing after that.
     fn head(&mut self) -> Option<&str> {
         let is_first = self.entry.is_some() && !std::mem::replace(&mut self.is_said, true);
         is_first.then_some(&self.head)
     }
 
-    /// Ends the text, and returns the line with the id if it is still to be written. The text is removed if nobody can ask for it,
-    /// because the result is not shorter and its id was never written.
+    /// Ends the text, and returns the line with the id if it must still be written. If the result is not shorter and the id was
+    /// not written, nobody can ask for the text, so it is removed.
     fn end(mut self, is_shorter: bool) -> Option<String> {
         let entry = self.entry.take()?;
         if !self.is_said && !is_shorter {
@@ -222,7 +223,7 @@ impl Kept {
     }
 }
 
-/// At an end before that of the text, nothing of it stays.
+/// Removes the text if the run ends before the text does.
 impl Drop for Kept {
     fn drop(&mut self) {
         if let Some(entry) = self.entry.take() {
@@ -236,7 +237,7 @@ fn head(folder: Option<&Path>, id: &str) -> String {
     format!("[The whole text: aside recall {}{id} LINES]\n", store.unwrap_or_default())
 }
 
-/// A line on a terminal that says how much of a file has been read, four times a second.
+/// A line on a terminal that shows, four times a second, how much of a file has been read.
 struct Progress {
     /// The length of the file, or `None` if nothing is shown.
     length: Option<u64>,
@@ -285,7 +286,7 @@ fn write(output: &mut Output, bytes: &[u8], failed: &mut Option<Stop>) {
     }
 }
 
-/// Opens the file, or a command's output with its errors in between, as in a terminal.
+/// Opens the file, or starts the command, whose standard output and standard error are one stream, as on a terminal.
 fn open(arguments: &Arguments) -> Result<Source, Stop> {
     let Some((name, args)) = arguments.program.split_first() else {
         let file = arguments.file.clone();
@@ -293,7 +294,7 @@ fn open(arguments: &Arguments) -> Result<Source, Stop> {
     };
     let spawn = || -> io::Result<(PipeReader, Child)> {
         let (reader, writer) = io::pipe()?;
-        // The command is dropped here with its ends of the pipe, so that reading sees the end.
+        // `Command` is dropped here with its ends of the pipe, so that the pipe ends when the child process closes it.
         Ok((reader, Command::new(name).args(args).stdout(writer.try_clone()?).stderr(writer).spawn()?))
     };
     let (reader, child) = spawn().map_err(|error| {
@@ -303,7 +304,7 @@ fn open(arguments: &Arguments) -> Result<Source, Stop> {
     Ok(Source::Command(reader, child, name.display().to_string()))
 }
 
-/// Opens a file. A name that is not a file's may be that of a command.
+/// Opens a file. If there is no such file, the error mentions that the name may be meant as a command.
 fn open_file(file: Option<&Path>) -> Result<File, Stop> {
     let name =
         file.and_then(Path::to_str).filter(|name| *name != "-" && !name.contains('/') && !Path::new(name).exists());
@@ -332,7 +333,7 @@ fn of_signal(signal: i32) -> u8 {
     (128 + signal) as u8
 }
 
-/// Says what was done.
+/// Prints the report on standard error.
 fn summary(report: &Report) {
     let by = if report.filters.is_empty() { String::new() } else { format!(", by {}", report.filters.join(", ")) };
     note(&format!("{} → {} bytes{by}", report.before, report.after));

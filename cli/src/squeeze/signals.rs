@@ -1,5 +1,6 @@
-//! Signals while a command runs. Each of them must reach the command once: signals of a terminal or `timeout` go to all
-//! processes of the group, and are not sent again. All others, those of a parent that leads the group too, come to us alone.
+//! Signals while a command runs. Each signal must reach the command exactly once. A terminal and `timeout` send their signals to
+//! the whole process group, which includes the command, so these are not forwarded. All other signals reach only this process,
+//! even if the sender leads the group.
 
 #[cfg(unix)]
 pub use unix::{Received, catch_too_large, listen, wait};
@@ -19,7 +20,7 @@ mod unix {
     use signal_hook::iterator::exfiltrator::origin::WithOrigin;
     use signal_hook::low_level::siginfo::{Cause, Origin};
 
-    /// A signal that has come.
+    /// A signal that was received.
     pub struct Received {
         pub signal: i32,
         sender: Sender,
@@ -27,11 +28,11 @@ mod unix {
 
     #[derive(Clone, Copy, PartialEq, Eq)]
     enum Sender {
-        /// The terminal, to all of the group.
+        /// The terminal, which sends to the whole group.
         Kernel,
-        /// `timeout`, to us, and then to all of the group.
+        /// `timeout`, which sends to this process and then to the whole group.
         Timeout,
-        /// Another process, to us alone.
+        /// Another process, which sends only to this process.
         Process,
     }
 
@@ -47,12 +48,12 @@ mod unix {
             Received { signal: origin.signal, sender }
         }
 
-        /// Returns whether this repeats the last signal: `timeout` sends to us, and then to all of the group.
+        /// Returns whether this is the same signal as `first`: `timeout` sends it to this process and then to the whole group.
         pub fn repeats(&self, first: &Received) -> bool {
             self.sender == Sender::Timeout && first.sender == Sender::Timeout && self.signal == first.signal
         }
 
-        /// Sends the signal to the command, unless that has got it too. The command must not have been waited for.
+        /// Sends the signal to the command, unless the sender did. The command must not have been waited for.
         pub fn pass_on(&self, id: u32) {
             let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return };
             let is_of_group = || process::getpgid(Some(id)).is_ok_and(|group| group == process::getpgrp());
@@ -65,20 +66,20 @@ mod unix {
         }
     }
 
-    /// Returns whether a process is a `timeout` that sends each signal to our whole group, which it leads. With `--foreground` it does
-    /// not, but leads a group where a shell with job control has started it. Where `/proc` does not say, no process is one.
+    /// Returns whether a process is a `timeout` that leads this process group and sends each signal to the whole group. With
+    /// `--foreground`, it may lead the group too, but does not send to all of it. Without `/proc`, the result is false.
     fn is_timeout(id: Pid) -> bool {
         let of = |file: &str| fs::read(format!("/proc/{}/{file}", id.as_raw_pid())).unwrap_or_default();
         id == process::getpgrp() && of("comm") == b"timeout\n" && !is_foreground(&of("cmdline"))
     }
 
-    /// Returns whether a command line of `timeout`, whose words end with zeros, has its option `--foreground`.
+    /// Returns whether a command line of `timeout`, whose words end with NULs, has the option `--foreground`.
     fn is_foreground(line: &[u8]) -> bool {
         let mut words = line.split(|&byte| byte == 0).skip(1);
         while let Some(word) = words.next().filter(|word| word.starts_with(b"-")) {
             match word {
                 b"-f" | b"--foreground" => return true,
-                // The next word is its value.
+                // The next word is the option's value.
                 b"-k" | b"--kill-after" | b"-s" | b"--signal" => _ = words.next(),
                 _ => {}
             }
@@ -90,7 +91,7 @@ mod unix {
     /// `nohup`, stays ignored.
     pub fn listen(on_signal: impl Fn(Received) -> bool + Send + 'static) {
         let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal));
-        // Without them the program ends at a signal as it would by itself.
+        // If the handlers cannot be installed, a signal ends the program as usual.
         let Ok(mut signals) = SignalsInfo::<WithOrigin>::new(wanted) else { return };
         thread::spawn(move || {
             for origin in &mut signals {
@@ -101,21 +102,21 @@ mod unix {
         });
     }
 
-    /// Makes writing a file that is larger than the process may write an error. The command gets the signal as before, since it was not
-    /// ignored, but handled.
+    /// Makes it an error to write more to a file than the system allows. The signal is handled and not ignored, because a command
+    /// would inherit an ignored signal.
     pub fn catch_too_large() {
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     }
 
     fn is_ignored(signal: i32) -> bool {
         let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: it only reads the action of the signal, into memory of that type.
+        // SAFETY: the call only reads the action of the signal, into memory of that type.
         let got = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
         // SAFETY: all bytes are initialised: by the call, or with zeros.
         got == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
     }
 
-    /// Waits until the command has ended, and leaves it to be waited for, so that no other process gets its number.
+    /// Waits until the command has ended, but does not reap it, so that its process number stays taken.
     pub fn wait(id: u32) {
         let id = i32::try_from(id).ok().and_then(Pid::from_raw);
         if let Some(id) = id {
@@ -127,7 +128,7 @@ mod unix {
 
 #[cfg(not(unix))]
 mod other {
-    /// There are no signals.
+    /// A signal on systems without signals. None is ever received.
     pub struct Received {
         pub signal: i32,
     }

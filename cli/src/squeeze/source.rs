@@ -1,5 +1,5 @@
-//! The input of `aside squeeze`, as events in their order: bytes of a file or a command, the command's exit, signals. Each
-//! source has a thread that waits for it, so that a signal is seen while nothing is printed.
+//! The input of `aside squeeze` as a sequence of events: bytes of a file or a command, the exit of the command, and signals. A
+//! thread waits for each source of events, so that a signal is noticed even while no bytes arrive.
 
 use std::io::PipeReader;
 use std::process::{Child, ExitStatus};
@@ -13,8 +13,8 @@ use super::signals;
 use crate::files::{Input, READ};
 use crate::stop::Stop;
 
-/// The time for which a run continues after a signal whose command has ended, since another process may hold its pipe, and after a second
-/// signal, since the command may end by it.
+/// The time for which a run continues after a signal if the command has ended, because another process may hold the pipe open,
+/// and after a second signal, because the command may still end.
 const DRAIN: Duration = Duration::from_secs(1);
 
 enum Event {
@@ -24,22 +24,22 @@ enum Event {
     Signal(signals::Received),
 }
 
-/// Where the output comes from.
+/// The source of the output that is shortened.
 pub enum Source {
     Input(Box<dyn FnOnce() -> Result<Input, Stop> + Send>),
     Command(PipeReader, Child, String),
 }
 
-/// The state at the end.
+/// The result of a run.
 pub struct Ended {
-    /// The exit of the command, if it has ended.
+    /// The exit status of the command, if it has ended.
     pub status: Option<ExitStatus>,
     /// The signal that ended the run.
     pub signal: Option<i32>,
 }
 
-/// Calls `feed` with everything that is read, until it returns false because nobody reads the result any more. Signal handlers
-/// are installed before `open` starts a command.
+/// Calls `feed` with all bytes that are read, until it returns false because the reader of the result has closed it. Signal
+/// handlers are installed before `open` starts a command.
 pub fn read(open: impl FnOnce() -> Result<Source, Stop>, mut feed: impl FnMut(&[u8]) -> bool) -> Result<Ended, Stop> {
     let (sender, events) = sync_channel(4);
     let is_over = Arc::new(AtomicBool::new(false));
@@ -85,7 +85,7 @@ fn run(
 ) -> Result<Run, Stop> {
     let (mut has_ended, mut has_exited) = (false, child.is_none());
     let (mut last, mut count): (Option<signals::Received>, _) = (None, 0);
-    // Until when more is read.
+    // The time until which more events are awaited.
     let mut deadline = None;
     while !(has_ended && has_exited) {
         let event = match deadline {
@@ -112,7 +112,7 @@ fn run(
                 }
                 count += 1;
                 last = Some(received);
-                // One more signal, and nothing is waited for.
+                // A further signal ends the run at once.
                 if deadline.is_some() {
                     break;
                 }
@@ -126,7 +126,7 @@ fn run(
     Ok(Run { signal: last.map(|received| received.signal), may_wait: has_exited })
 }
 
-/// Reads to the end in a thread.
+/// Reads the input to its end, in a new thread.
 fn read_all(
     open: impl FnOnce() -> Result<Input, Stop> + Send + 'static,
     sender: SyncSender<Event>,
@@ -135,7 +135,8 @@ fn read_all(
     thread::spawn(move || {
         let result = open().and_then(|mut input| {
             let mut chunk = vec![0; READ];
-            // Once nobody reads, nothing more is read either, so that a command without an end sees its pipe closed.
+            // If the result is not read any more, this loop ends and the pipe is closed, so that a command without an end notices
+            // it.
             while !is_over.load(Relaxed) {
                 match input.read(&mut chunk)? {
                     0 => break,
