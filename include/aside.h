@@ -460,7 +460,7 @@ typedef struct aside_template_match {
      * `ASIDE_START_DEFAULT`.
      */
     aside_start start;
-    /** 0. */
+    /** Reserved: 0. */
     uint32_t reserved;
 } aside_template_match;
 
@@ -704,12 +704,11 @@ struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect, con
 void aside_scanner_free(struct aside_scanner *scanner);
 
 /**
- * Sets the start of the next stream, before its first byte: after a rendered prompt that ends in the `len` bytes of
- * `tail`. The bytes after the dialect's last turn marker are read as if the model had written them, so that the stream
- * may start inside a span or a header, and framing that the prompt has begun continues in the stream. The events of
- * open spans are reported at offset 0, without bytes, when the first byte is fed. Finishing or resetting the scanner
- * restores its own start; so does a `len` of 0. `tail` is not used after the call; it must not be memory of the
- * scanner.
+ * Sets the start of the next stream, before its first byte: after a rendered prompt that ends in the `len` bytes of `tail`. The
+ * bytes after the dialect's last turn marker are read as if the model had written them, so that the stream may start inside a
+ * span or a header, and framing that the prompt has begun continues in the stream. The events of open spans are reported at
+ * offset 0, without bytes, when the first byte is fed. Finishing or resetting the scanner restores its own start, and a `len` of
+ * 0 restores it too. `tail` is not used after the call; it must not be memory of the scanner.
  *
  * `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
  * only. An undecided marker at the prompt's end opens no span: an incomplete marker, or an opener of a tool call that counts only
@@ -775,14 +774,14 @@ enum {
     ASIDE_KIND_TEXT = 3,
     /** Bytes that belong to no text, such as the newline that a family puts around its markers. */
     ASIDE_KIND_FRAMING = 4,
-    /** A span ends. The bytes are its closing marker; there are none if it ends without one. */
+    /** A span ends. The bytes are the closing marker; there are none if the span ends without a closing marker. */
     ASIDE_KIND_CLOSE = 5,
     /**
-     * All content so far was thinking, or all thinking so far was content: the event's channel is the right one. It was
-     * thinking if a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
-     * "reclassify"`. It was content if the stream has ended in thinking that was only guessed
-     * (`aside_scanner_end_reason()`), or if the closer of a wrapper of the answer ends the thinking. The event has no
-     * bytes of the stream, and is reported at most once in a stream.
+     * All content so far was thinking, or all thinking so far was content: the event's channel is the right one. The content
+     * was thinking if a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
+     * "reclassify"`. The thinking was content if the stream has ended in thinking that was only guessed
+     * (`aside_scanner_end_reason()`), or if the closer of a wrapper of the answer ends the thinking. The event has no bytes
+     * of the stream, and is reported at most once in a stream.
      */
     ASIDE_KIND_RECLASSIFY = 6,
     /**
@@ -812,10 +811,11 @@ enum {
      */
     ASIDE_KIND_CALL_VALUE = 13,
     /**
-     * The value ends. The bytes are its closer, if it has one. For arguments that are JSON, no end of a value is reported.
+     * The value ends. The bytes are the value's closer, if it has a closer. For arguments that are JSON, no end of a value
+     * is reported.
      */
     ASIDE_KIND_CALL_VALUE_END = 14,
-    /** The call ends. The bytes are its last marker, if it has one. */
+    /** The call ends. The bytes are the call's last marker, if it has such a marker. */
     ASIDE_KIND_CALL_END = 15,
 };
 
@@ -883,9 +883,10 @@ typedef struct aside_event {
     /** The number of bytes. For `ASIDE_KIND_ATTRIBUTE`, 0. */
     uint64_t len;
     /**
-     * For `ASIDE_KIND_OPEN`, the index of the span's opening literal or name, from 0: `aside_dialect_opener()` returns the words.
-     * For `ASIDE_KIND_CALL`, the index of the span's table, from 0. For `ASIDE_KIND_CALL_VALUE_END`, 1 if the value ended without
-     * its closer or with a misspelt one; for `ASIDE_KIND_CALL_END`, 1 if a value of the call did. Otherwise 0.
+     * For `ASIDE_KIND_OPEN`, the index of the span's opening literal or name, from 0: `aside_dialect_opener()` returns the
+     * words. For `ASIDE_KIND_CALL`, the index of the span's table, from 0. For `ASIDE_KIND_CALL_VALUE_END`, 1 if the value ended
+     * without its closer or with a misspelt one; for `ASIDE_KIND_CALL_END`, 1 if a value of the call ended in this way.
+     * Otherwise 0.
      */
     uint32_t tag;
     /**
@@ -1172,7 +1173,7 @@ aside_status aside_scanner_thought_attribute(const struct aside_scanner *scanner
 
 /** The part of a call that is sent before the call is whole: the values of `aside_not_whole`. */
 enum {
-    /** The arguments, as they come. If a call breaks off, the client keeps the part that was sent. */
+    /** The arguments, as they arrive. If a call breaks off, the client keeps the part that was sent. */
     ASIDE_NOT_WHOLE_TELL = 0,
     /**
      * Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
@@ -1180,7 +1181,7 @@ enum {
      */
     ASIDE_NOT_WHOLE_HOLD = 1,
     /**
-     * Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that
+     * Nothing until the call is whole, or longer than may be held; from then on, its arguments as they arrive. A call that
      * is held, and is not whole or was repaired, is text.
      */
     ASIDE_NOT_WHOLE_TEXT = 2,
@@ -1318,7 +1319,7 @@ typedef struct aside_answer_options {
      * `start_call`, `id_prefix` and the policies for calls then have no effect. 0: report calls.
      */
     uint32_t inline_calls;
-    /** 0. */
+    /** Reserved: 0. */
     uint32_t reserved;
 } aside_answer_options;
 
@@ -1375,7 +1376,7 @@ typedef struct aside_part {
      * arguments.
      */
     uint32_t is_repaired;
-    /** 0. */
+    /** Reserved: 0. */
     uint32_t reserved;
     /** Parts of calls: the number of the call in the answer, from 0. */
     uint64_t index;
@@ -1667,9 +1668,9 @@ typedef struct aside_rewriter_options {
     /** 1: nothing is split, and the output equals the input. 0: the text is split. */
     uint32_t off;
     /**
-     * 1: make `tool_calls` from the calls that the model writes as text, if the dialect says how they are written, and change the
-     * `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the server itself has made. A
-     * body, and Ollama's format, have whole calls only. 0: calls stay in the text.
+     * 1: make `tool_calls` from the calls that the model writes as text, if the dialect says how they are written, and change
+     * the `finish_reason` from `stop` to `tool_calls`. After the first call that the server itself makes in a choice, calls in
+     * the text of that choice stay in the text. A body, and Ollama's format, have whole calls only. 0: calls stay in the text.
      */
     uint32_t calls;
     /**
@@ -1687,7 +1688,7 @@ typedef struct aside_rewriter_options {
     uint32_t repair;
     /**
      * 1: in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the thinking before
-     * the content, for clients that count chunks, also where `repair` or `normalise` would make two. 0: each chunk has text
+     * the content, for clients that count chunks, even if `repair` or `normalise` would make two chunks. 0: each chunk has text
      * for one field.
      */
     uint32_t merge;
@@ -1700,7 +1701,7 @@ typedef struct aside_rewriter_options {
     uint32_t label;
     /** The treatment of comments in a stream of events, for clients that fail on them. */
     aside_comments comments;
-    /** 0. */
+    /** Reserved: 0. */
     uint32_t reserved;
 } aside_rewriter_options;
 
@@ -1849,7 +1850,7 @@ typedef struct aside_rewriter_stats {
      * stream, this describes that stream, until another begins. Otherwise 0.
      */
     uint32_t encoded;
-    /** 0. */
+    /** Reserved: 0. */
     uint32_t reserved;
     /** Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted. */
     uint64_t calls;

@@ -62,8 +62,8 @@ typedef struct aside_reply aside_reply;
  * ========================================================================== */
 
 /**
- * One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the
- * end. Callbacks of the host get one from the library: `size` is then the number of bytes that may be read.
+ * One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the end.
+ * In a callback of the host, the struct comes from the library, and `size` is the number of bytes that may be read.
  */
 typedef struct aside_invocation {
     /** `sizeof(aside_invocation)` of the caller's header; in a callback, that of the library. */
@@ -140,15 +140,15 @@ typedef int32_t (*aside_apply_fn)(void *user,
 typedef void (*aside_release_fn)(void *user);
 
 /**
- * A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only that a
- * compressed text is shorter; that is checked. Its callbacks run in the threads that compress, several at the same time if the
- * host does so. They may use the library, except for the compressor that called them, which returns `ASIDE_ERROR_BUSY`. No C++
- * exception and no `longjmp` may leave them, and no thread may end inside them.
+ * A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. The only promise of a
+ * filter is that a compressed text is shorter, which is checked. Its callbacks run in the threads that compress, several at the
+ * same time if the host does so. They may use the library, except for the compressor that called them, which returns
+ * `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them, and no thread may end inside them.
  */
 typedef struct aside_filter {
     /** `sizeof(aside_filter)` of the caller's header. */
     size_t size;
-    /** Its name in banners and reports: UTF-8 without control characters, at least one byte. */
+    /** The name of the filter in banners and reports: UTF-8 without control characters, at least one byte. */
     struct aside_bytes id;
     /** Ids of the tools whose results it is for. */
     const struct aside_bytes *tool_ids;
@@ -212,10 +212,11 @@ typedef struct aside_compressor_options {
      */
     struct aside_bytes switch_off;
     /**
-     * The longest text, in bytes, that one call works on as a whole. A longer text is read window by window, as in a stream with
-     * that much memory: its repeats are removed, or, under a budget, everything except its head, its tail and its error regions;
+     * The longest text, in bytes, that is processed as a whole. A longer text is read window by window, as in a stream with that
+     * much memory: its repeats are removed, or, under a budget, everything except its head, its tail and its error regions;
      * filters for a tool do not read it, and the report has no stretches of it. A value below 4,096, or below four times the
-     * budget, is raised to that. 0: a text of any length is worked on as a whole, which needs several times its length in memory.
+     * budget, is raised to that. 0: a text of any length is worked on as a whole, which needs several times its length in
+     * memory.
      */
     uint64_t memory;
     /**
@@ -226,8 +227,8 @@ typedef struct aside_compressor_options {
     uint64_t budget_tokens;
     /**
      * Counts tokens in place of the estimate, which still chooses the lines that are kept. It is called at most 8 times for one
-     * result, with all its text parts as one text. If it fails, the estimate counts; if no result has few enough tokens, the one
-     * with the fewest is returned. In both cases the report has a failure of `count`. May be NULL.
+     * result, with all its text parts as one text. If it fails, the estimate is used; if no result has few enough tokens, the
+     * result with the fewest is returned. In both cases the report has a failure of `count`. May be NULL.
      */
     aside_count_fn count;
     /**
@@ -302,7 +303,7 @@ typedef struct aside_report {
     uint64_t after_units;
     /** The ids of the filters that changed something, in the order of their first change. */
     const struct aside_bytes *filters;
-    /** Their number. */
+    /** The number of these ids. */
     size_t filter_count;
     /** The number of filters and caches that failed: `aside_compressed_failed()` of aside_unstable.h names them. */
     size_t failed_count;
@@ -311,7 +312,7 @@ typedef struct aside_report {
      * stream that outgrew its memory.
      */
     size_t part_count;
-    /** The cache that had the same output; empty if none had. */
+    /** The cache that had the same output; empty if no cache had it. */
     struct aside_bytes hit;
     /**
      * 1 if text in a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
@@ -385,7 +386,7 @@ aside_status aside_tool_stream_feed(struct aside_tool_stream *stream, const char
 
 /**
  * Sets the exit code of the command, which is known when the command has ended: after the last byte, before
- * `aside_tool_stream_finish()`. Until then, a command without one counts as failed.
+ * `aside_tool_stream_finish()`. Until then, a command without an exit code counts as failed.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
  */
@@ -400,7 +401,7 @@ aside_status aside_tool_stream_set_exit_code(struct aside_tool_stream *stream, i
 aside_status aside_tool_stream_finish(struct aside_tool_stream *stream, struct aside_bytes *out);
 
 /**
- * Takes the report of a stream that is finished. Call it at most once.
+ * Returns the report of a stream that is finished. Call this at most once for a stream.
  *
  * Returns the report, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
  * may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of the

@@ -86,9 +86,9 @@ typedef struct aside_tool_trigger {
     struct aside_bytes end;
     /** The form of the arguments. */
     aside_tool_arguments arguments;
-    /** 0. */
+    /** Reserved: 0. */
     uint32_t reserved;
-    /** The text before a key; empty for `ASIDE_TOOL_ARGUMENTS_JSON`, as are the next three. */
+    /** The text before a key. This text and the next three are empty for `ASIDE_TOOL_ARGUMENTS_JSON`. */
     struct aside_bytes key_begin;
     /** The text after a key. */
     struct aside_bytes key_end;
@@ -309,7 +309,7 @@ typedef struct aside_history_options {
     aside_history_missing missing;
     /** The treatment of blocks and items that a rewriter made and the server did not. */
     aside_history_made made;
-    /** 0. */
+    /** Reserved: 0. */
     uint32_t reserved;
 } aside_history_options;
 
@@ -455,7 +455,7 @@ typedef int32_t (*aside_record_fn)(void *user,
 typedef struct aside_cache {
     /** `sizeof(aside_cache)` of the caller's header. */
     size_t size;
-    /** Its name in reports, as for a filter. */
+    /** The name of the cache in reports, with the same rules as for a filter. */
     struct aside_bytes id;
     /** Ids of the tools whose results it is for. */
     const struct aside_bytes *tool_ids;
@@ -507,7 +507,7 @@ aside_status aside_registry_minify_json(struct aside_registry *registry);
 typedef struct aside_failed {
     /** `sizeof(aside_failed)` of the caller's header. */
     size_t size;
-    /** Its id. */
+    /** The id of the filter or cache. */
     struct aside_bytes id;
     /** The reason of the failure. */
     struct aside_bytes reason;
@@ -550,11 +550,11 @@ enum { ASIDE_NO_FILTER = -1 };
 
 /** The change of a stretch: the values of `aside_change`. */
 enum {
-    /** It is in the result, byte for byte. */
+    /** The stretch is in the result, byte for byte. */
     ASIDE_CHANGE_KEPT = 0,
-    /** Other bytes replace it. */
+    /** Other bytes replace the stretch. */
     ASIDE_CHANGE_REPLACED = 1,
-    /** It is not in the result; a marker line may replace it. */
+    /** The stretch is not in the result; a marker line may replace it. */
     ASIDE_CHANGE_LEFT_OUT = 2,
 };
 
@@ -568,15 +568,17 @@ typedef uint32_t aside_change;
 typedef struct aside_stretch {
     /** `sizeof(aside_stretch)` of the caller's header. */
     size_t size;
-    /** Its offset in the original, in bytes. */
+    /** The offset of the stretch in the original, in bytes. */
     uint64_t start;
-    /** Its length in bytes. */
+    /** The length of the stretch, in bytes. */
     uint64_t len;
     /** XXH3 (64 bits, seed 0) of its bytes. */
     uint64_t hash;
-    /** Its change: an `ASIDE_CHANGE_` value. */
+    /** The change of the stretch: an `ASIDE_CHANGE_` value. */
     aside_change change;
-    /** The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept. */
+    /**
+     * The filter that changed the stretch: an index into `filters` of the report. `ASIDE_NO_FILTER` if the stretch was kept.
+     */
     int32_t filter;
 } aside_stretch;
 

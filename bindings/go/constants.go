@@ -33,13 +33,14 @@ const (
 	KindText Kind = 3
 	// KindFraming: Bytes that belong to no text, such as the newline that a family puts around its markers.
 	KindFraming Kind = 4
-	// KindClose: A span ends. The bytes are its closing marker; there are none if it ends without one.
+	// KindClose: A span ends. The bytes are the closing marker; there are none if the span ends without a closing
+	// marker.
 	KindClose Kind = 5
 	// KindReclassify: All content so far was thinking, or all thinking so far was content: the event's channel is the
-	// right one. It was thinking if a closer of the thinking has come without an opener before it, in a dialect with
-	// stray_close = "reclassify". It was content if the stream has ended in thinking that was only guessed (EndReason),
-	// or if the closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and is
-	// reported at most once in a stream.
+	// right one. The content was thinking if a closer of the thinking has come without an opener before it, in a dialect
+	// with stray_close = "reclassify". The thinking was content if the stream has ended in thinking that was only
+	// guessed (EndReason), or if the closer of a wrapper of the answer ends the thinking. The event has no bytes of the
+	// stream, and is reported at most once in a stream.
 	KindReclassify Kind = 6
 	// KindBudget: The thinking exceeds its budget here. The event has no bytes of the stream and is between two
 	// characters. It is reported once for each span or stream, as options.BudgetScope says.
@@ -60,10 +61,10 @@ const (
 	// KindCallValue: A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not
 	// cut a character.
 	KindCallValue Kind = 13
-	// KindCallValueEnd: The value ends. The bytes are its closer, if it has one. For arguments that are JSON, no end of
-	// a value is reported.
+	// KindCallValueEnd: The value ends. The bytes are the value's closer, if it has a closer. For arguments that are
+	// JSON, no end of a value is reported.
 	KindCallValueEnd Kind = 14
-	// KindCallEnd: The call ends. The bytes are its last marker, if it has one.
+	// KindCallEnd: The call ends. The bytes are the call's last marker, if it has such a marker.
 	KindCallEnd Kind = 15
 )
 
@@ -229,13 +230,13 @@ func (e EndReason) String() string {
 type NotWhole uint32
 
 const (
-	// NotWholeTell: The arguments, as they come. If a call breaks off, the client keeps the part that was sent.
+	// NotWholeTell: The arguments, as they arrive. If a call breaks off, the client keeps the part that was sent.
 	NotWholeTell NotWhole = 0
 	// NotWholeHold: Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may
 	// be held is text.
 	NotWholeHold NotWhole = 1
 	// NotWholeText: Nothing until the call is whole, or longer than may be held; from then on, its arguments as they
-	// come. A call that is held, and is not whole or was repaired, is text.
+	// arrive. A call that is held, and is not whole or was repaired, is text.
 	NotWholeText NotWhole = 2
 )
 
@@ -640,11 +641,11 @@ func (h HistoryOutcome) String() string {
 type Change uint32
 
 const (
-	// ChangeKept: It is in the result, byte for byte.
+	// ChangeKept: The stretch is in the result, byte for byte.
 	ChangeKept Change = 0
-	// ChangeReplaced: Other bytes replace it.
+	// ChangeReplaced: Other bytes replace the stretch.
 	ChangeReplaced Change = 1
-	// ChangeLeftOut: It is not in the result; a marker line may replace it.
+	// ChangeLeftOut: The stretch is not in the result; a marker line may replace it.
 	ChangeLeftOut Change = 2
 )
 

@@ -121,8 +121,9 @@ type RewriterOptions struct {
 	// If true, nothing is split, and the output equals the input. If false, the text is split.
 	Off bool
 	// If true, make tool_calls from the calls that the model writes as text, if the dialect says how they are written,
-	// and change the finish_reason from stop to tool_calls. A choice is left alone from the first call that the server
-	// itself has made. A body, and Ollama's format, have whole calls only. If false, calls stay in the text.
+	// and change the finish_reason from stop to tool_calls. After the first call that the server itself makes in a
+	// choice, calls in the text of that choice stay in the text. A body, and Ollama's format, have whole calls only. If
+	// false, calls stay in the text.
 	Calls bool
 	// The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0:
 	// 16 MiB.
@@ -135,7 +136,7 @@ type RewriterOptions struct {
 	// an event, an object over several lines, chunks without choices, and more. If false, leave the faults unchanged.
 	Repair bool
 	// If true, in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the
-	// thinking before the content, for clients that count chunks, also where Repair or Normalise would make two. If
+	// thinking before the content, for clients that count chunks, even if Repair or Normalise would make two chunks. If
 	// false, each chunk has text for one field.
 	Merge bool
 	// The differences between servers' answers that are removed. Not set: none.

@@ -87,7 +87,7 @@ pub struct aside_answer_options {
     /// 1: leave calls in the content, as the model wrote them, for a host that passes the content to another parser; `tools`,
     /// `start_call`, `id_prefix` and the policies for calls then have no effect. 0: report calls.
     pub inline_calls: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 
@@ -115,7 +115,7 @@ pub struct aside_part {
     pub is_whole: u32,
     /// `ASIDE_PART_KIND_CALL_END`: 1 if the call broke a rule of its grammar and was repaired: the model may have meant other arguments.
     pub is_repaired: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// Parts of calls: the number of the call in the answer, from 0.
     pub index: u64,
@@ -192,8 +192,8 @@ fn record(part: &Part<'_>) -> aside_part {
     record
 }
 
-/// Reads the caller's options, in any version of the struct, and its `max_tools`. Those that a rewriter does not take must be 0 if
-/// the options are a rewriter's.
+/// Reads the caller's options, in any version of the struct, and its `max_tools`. If they belong to a rewriter (`are_rewriters`),
+/// options that only an answer has must be 0.
 ///
 /// # Safety
 /// `options` is NULL or has as many bytes as its `size` says; its texts are as long as it says.

@@ -13,13 +13,13 @@ use crate::{
     ToolArguments,
 };
 
-/// A value of Rust that has a number in C.
+/// A conversion of a value in Rust to its number in C.
 pub(in crate::ffi) trait ToNumber {
     /// Returns the number.
     fn to_number(&self) -> u32;
 }
 
-/// A value in Rust that has a number in C.
+/// A conversion of a number from C to its value in Rust.
 pub(in crate::ffi) trait FromNumber: Sized {
     /// The name of the number's type in C.
     const TYPE: &'static str;
@@ -171,13 +171,13 @@ enumeration! {
         ASIDE_KIND_TEXT = 3 => Kind::Text,
         /// Bytes that belong to no text, such as the newline that a family puts around its markers.
         ASIDE_KIND_FRAMING = 4 => Kind::Framing,
-        /// A span ends. The bytes are its closing marker; there are none if it ends without one.
+        /// A span ends. The bytes are the closing marker; there are none if the span ends without a closing marker.
         ASIDE_KIND_CLOSE = 5 => Kind::Close(_),
-        /// All content so far was thinking, or all thinking so far was content: the event's channel is the right one. It was
-        /// thinking if a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
-        /// "reclassify"`. It was content if the stream has ended in thinking that was only guessed
-        /// (`aside_scanner_end_reason()`), or if the closer of a wrapper of the answer ends the thinking. The event has no
-        /// bytes of the stream, and is reported at most once in a stream.
+        /// All content so far was thinking, or all thinking so far was content: the event's channel is the right one. The content
+        /// was thinking if a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
+        /// "reclassify"`. The thinking was content if the stream has ended in thinking that was only guessed
+        /// (`aside_scanner_end_reason()`), or if the closer of a wrapper of the answer ends the thinking. The event has no bytes
+        /// of the stream, and is reported at most once in a stream.
         ASIDE_KIND_RECLASSIFY = 6 => Kind::Reclassify,
         /// The thinking exceeds its budget here. The event has no bytes of the stream and is between two characters. It is
         /// reported once for each span or stream, as `options.budget_scope` says.
@@ -197,9 +197,10 @@ enumeration! {
         ASIDE_KIND_CALL_TYPE = 12 => Kind::CallType,
         /// A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not cut a character.
         ASIDE_KIND_CALL_VALUE = 13 => Kind::CallValue,
-        /// The value ends. The bytes are its closer, if it has one. For arguments that are JSON, no end of a value is reported.
+        /// The value ends. The bytes are the value's closer, if it has a closer. For arguments that are JSON, no end of a value
+        /// is reported.
         ASIDE_KIND_CALL_VALUE_END = 14 => Kind::CallValueEnd { .. },
-        /// The call ends. The bytes are its last marker, if it has one.
+        /// The call ends. The bytes are the call's last marker, if it has such a marker.
         ASIDE_KIND_CALL_END = 15 => Kind::CallEnd { .. },
     }
 }
@@ -322,12 +323,12 @@ enumeration! {
 enumeration! {
     /// The part of a call that is sent before the call is whole.
     aside_not_whole: NotWhole {
-        /// The arguments, as they come. If a call breaks off, the client keeps the part that was sent.
+        /// The arguments, as they arrive. If a call breaks off, the client keeps the part that was sent.
         ASIDE_NOT_WHOLE_TELL = 0 => NotWhole::Tell,
         /// Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
         /// text.
         ASIDE_NOT_WHOLE_HOLD = 1 => NotWhole::Hold,
-        /// Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that
+        /// Nothing until the call is whole, or longer than may be held; from then on, its arguments as they arrive. A call that
         /// is held, and is not whole or was repaired, is text.
         ASIDE_NOT_WHOLE_TEXT = 2 => NotWhole::Text,
     }

@@ -18,7 +18,7 @@ pub struct aside_dialect {
     /// The name, with a NUL at its end, like the labels.
     name: Vec<u8>,
     labels: Vec<RuleLabels>,
-    /// The texts around calls, made at the first request for them; the tags of each are joined into one text.
+    /// The texts around calls, made at the first request for them; the tags of each call's texts are joined into one text.
     pub(super) triggers: OnceLock<Vec<(ToolTrigger, String)>>,
     built_in: bool,
 }
@@ -240,7 +240,7 @@ pub struct aside_template_match {
     /// Filled: where generation starts after the template's generation prompt, if one dialect is found; otherwise
     /// `ASIDE_START_DEFAULT`.
     pub start: aside_start,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 

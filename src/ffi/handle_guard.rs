@@ -13,8 +13,8 @@ pub(super) const READY: i32 = 0;
 /// The state of a handle that a call is using.
 pub(super) const BUSY: i32 = 1;
 
-/// The re-entrancy and poisoning guard of a handle, with the contents of the handle. The order matters: a scanner's state is
-/// read together with its first fields.
+/// The re-entrancy and poisoning guard of a handle, with the contents of the handle. The order of the fields matters: the state
+/// of a scanner is close to those fields of the scanner that most feeds read.
 #[repr(C)]
 pub(super) struct HandleGuard<T> {
     /// `READY`, `BUSY`, or the status of the handle's permanent failure.
@@ -42,10 +42,10 @@ impl<T> HandleGuard<T> {
         unsafe { self.run(may, body, |before| before) }
     }
 
-    /// Runs `body` as `enter` does, for calls that reset the handle: the handle is in no error after that.
+    /// Runs `body` as `enter` does, for calls that reset the handle, and then clears the handle's error.
     ///
     /// # Safety
-    /// As of `enter`.
+    /// The same as for `enter`.
     pub(super) unsafe fn renew(&self, body: impl FnOnce(&mut T)) -> aside_status {
         let body = |inner: &mut T| {
             body(inner);
@@ -59,7 +59,7 @@ impl<T> HandleGuard<T> {
     /// permanently.
     ///
     /// # Safety
-    /// As of `enter`.
+    /// The same as for `enter`.
     #[inline]
     unsafe fn run(
         &self,
@@ -79,8 +79,8 @@ impl<T> HandleGuard<T> {
         status
     }
 
-    /// Makes the handle BUSY if no call uses it and `may` accepts its state. Returns the previous state; the error is the state
-    /// that was not accepted.
+    /// Makes the handle BUSY if no call uses it and `may` accepts its state. Returns the previous state, or, as the error, the
+    /// state that was not accepted.
     #[inline]
     pub(super) fn claim(&self, may: impl Fn(i32) -> bool) -> Result<i32, i32> {
         self.state.fetch_update(Acquire, Relaxed, |state| (state != BUSY && may(state)).then_some(BUSY))
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_handle_that_is_closed_lets_nobody_in() {
         let guard = HandleGuard::new(0);
-        // SAFETY: one thread.
+        // SAFETY: only this thread uses the handle.
         let inside = unsafe {
             guard.enter(is_ready, |_| {
                 assert!(guard.close());
@@ -162,14 +162,14 @@ mod tests {
         };
         assert_eq!(inside, ASIDE_ERROR_BUSY);
         assert!(!guard.close());
-        // SAFETY: one thread.
+        // SAFETY: only this thread uses the handle.
         assert_eq!(unsafe { guard.enter(|_| true, |_| ASIDE_OK) }, ASIDE_ERROR_BUSY);
     }
 
     #[test]
     fn a_failure_that_lasts_is_left_by_a_reset() {
         let guard = HandleGuard::new(0);
-        // SAFETY: one thread.
+        // SAFETY: only this thread uses the handle.
         unsafe {
             assert_eq!(guard.enter(is_ready, |_| ASIDE_ERROR_MEMORY), ASIDE_ERROR_MEMORY);
             assert_eq!(guard.enter(is_ready, |_| ASIDE_OK), ASIDE_ERROR_MEMORY);

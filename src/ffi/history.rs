@@ -31,7 +31,7 @@ pub struct aside_history_options {
     pub missing: aside_history_missing,
     /// The treatment of blocks and items that a rewriter made and the server did not.
     pub made: aside_history_made,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 

@@ -9,7 +9,7 @@ use super::constants::*;
 use super::status::{fail, fail_null, fail_with, guard};
 use crate::memory;
 
-/// The largest size that any version of a struct may have; a size above it is uninitialised memory.
+/// The largest size that any version of a struct may have. A larger number is taken for uninitialised memory.
 const STRUCT_MAX: usize = 4096;
 
 /// Returns whether a caller's struct may have this size; `first` is the struct's size in the first version that had it. The

@@ -10,7 +10,7 @@ use super::status::{fail_with, failed};
 use crate::sse::{Formats, Shapes};
 use crate::{Error, Start};
 
-/// Returns the value of a number. `what` names the place of the number.
+/// Returns the value of a number. `what` names the option, for the message.
 pub(super) fn value<T: FromNumber>(number: u32, what: &str) -> Result<T, aside_status> {
     T::from_number(number).ok_or_else(|| {
         let family = UpperCase(T::TYPE);
@@ -54,8 +54,7 @@ pub(super) fn check_flags(flags: &[(&str, u32)]) -> Result<(), aside_status> {
     }
 }
 
-/// Checks the prompt of a function that starts a stream after it, and calls `set` with the prompt and with a function that writes
-/// the start.
+/// Reads the prompt after which a stream starts, and calls `set` with the prompt and with a function that writes the start.
 ///
 /// # Safety
 /// `tail` is NULL or has `len` bytes; `start` is NULL or may be written.

@@ -42,9 +42,9 @@ pub struct aside_rewriter_options {
     pub body: aside_body,
     /// 1: nothing is split, and the output equals the input. 0: the text is split.
     pub off: u32,
-    /// 1: make `tool_calls` from the calls that the model writes as text, if the dialect says how they are written, and change the
-    /// `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the server itself has made. A
-    /// body, and Ollama's format, have whole calls only. 0: calls stay in the text.
+    /// 1: make `tool_calls` from the calls that the model writes as text, if the dialect says how they are written, and change
+    /// the `finish_reason` from `stop` to `tool_calls`. After the first call that the server itself makes in a choice, calls in
+    /// the text of that choice stay in the text. A body, and Ollama's format, have whole calls only. 0: calls stay in the text.
     pub calls: u32,
     /// The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0: 16 MiB.
     pub max_event: u64,
@@ -56,7 +56,7 @@ pub struct aside_rewriter_options {
     /// an object over several lines, chunks without `choices`, and more. 0: leave the faults unchanged.
     pub repair: u32,
     /// 1: in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the thinking before
-    /// the content, for clients that count chunks, also where `repair` or `normalise` would make two. 0: each chunk has text
+    /// the content, for clients that count chunks, even if `repair` or `normalise` would make two chunks. 0: each chunk has text
     /// for one field.
     pub merge: u32,
     /// The differences between servers' answers that are removed. 0: none.
@@ -66,7 +66,7 @@ pub struct aside_rewriter_options {
     pub label: u32,
     /// The treatment of comments in a stream of events, for clients that fail on them.
     pub comments: aside_comments,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 
@@ -105,7 +105,7 @@ pub struct aside_rewriter_stats {
     /// not in UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed. After the end of a
     /// stream, this describes that stream, until another begins. Otherwise 0.
     pub encoded: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
     pub calls: u64,

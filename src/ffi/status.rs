@@ -14,8 +14,8 @@ use libc::c_char;
 use super::constants::*;
 use crate::{Error, UnknownModel};
 
-/// A thread's last failure. A message is written into a buffer of the thread, which needs no allocation, and no destructor
-/// either: registering one allocates too.
+/// A thread's last failure. A message is written into a buffer of the thread, which needs neither an allocation nor a destructor,
+/// whose registration would allocate.
 struct LastError {
     status: aside_status,
     said: Said,
@@ -181,7 +181,7 @@ pub(super) fn fail_panic(payload: Box<dyn Any + Send>) -> aside_status {
     status
 }
 
-/// Fails as a scanner's error says.
+/// Fails with the status for an error of the library's functions.
 #[cold]
 pub(super) fn failed(error: Error) -> aside_status {
     match error {
@@ -204,8 +204,8 @@ pub(super) fn guard_handle<T>(body: impl FnOnce() -> *mut T) -> *mut T {
     handle
 }
 
-/// Notes whether a function that makes a handle has made one. After a failure for lack of memory it notes nothing, because such a
-/// failure does not concern the handle's arguments.
+/// Notes whether a function that should make a handle has failed to make it. A failure for lack of memory does not count, because
+/// it does not concern the arguments of that function.
 pub(super) fn made_handle(made: bool) {
     LAST.with_borrow_mut(|last| last.is_of_handle = !made && last.status != ASIDE_ERROR_MEMORY);
 }

@@ -28,9 +28,9 @@ pub struct aside_tool_trigger {
     pub end: aside_bytes,
     /// The form of the arguments.
     pub arguments: aside_tool_arguments,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
-    /// The text before a key; empty for `ASIDE_TOOL_ARGUMENTS_JSON`, as are the next three.
+    /// The text before a key. This text and the next three are empty for `ASIDE_TOOL_ARGUMENTS_JSON`.
     pub key_begin: aside_bytes,
     /// The text after a key.
     pub key_end: aside_bytes,

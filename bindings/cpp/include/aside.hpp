@@ -153,13 +153,13 @@ enum class Kind : std::uint32_t {
     text = ASIDE_KIND_TEXT,
     /// Bytes that belong to no text, such as the newline that a family puts around its markers.
     framing = ASIDE_KIND_FRAMING,
-    /// A span ends. The bytes are its closing marker; there are none if it ends without one.
+    /// A span ends. The bytes are the closing marker; there are none if the span ends without a closing marker.
     close = ASIDE_KIND_CLOSE,
-    /// All content so far was thinking, or all thinking so far was content: the event's channel is the right one. It was
-    /// thinking if a closer of the thinking has come without an opener before it, in a dialect with `stray_close =
-    /// "reclassify"`. It was content if the stream has ended in thinking that was only guessed (`end_reason()`), or if the
-    /// closer of a wrapper of the answer ends the thinking. The event has no bytes of the stream, and is reported at most
-    /// once in a stream.
+    /// All content so far was thinking, or all thinking so far was content: the event's channel is the right one. The
+    /// content was thinking if a closer of the thinking has come without an opener before it, in a dialect with
+    /// `stray_close = "reclassify"`. The thinking was content if the stream has ended in thinking that was only guessed
+    /// (`end_reason()`), or if the closer of a wrapper of the answer ends the thinking. The event has no bytes of the
+    /// stream, and is reported at most once in a stream.
     reclassify = ASIDE_KIND_RECLASSIFY,
     /// The thinking exceeds its budget here. The event has no bytes of the stream and is between two characters. It is
     /// reported once for each span or stream, as `options.budget_scope` says.
@@ -179,9 +179,10 @@ enum class Kind : std::uint32_t {
     call_type = ASIDE_KIND_CALL_TYPE,
     /// A value, or the arguments as JSON, as they are in the stream. It is reported in pieces that do not cut a character.
     call_value = ASIDE_KIND_CALL_VALUE,
-    /// The value ends. The bytes are its closer, if it has one. For arguments that are JSON, no end of a value is reported.
+    /// The value ends. The bytes are the value's closer, if it has a closer. For arguments that are JSON, no end of a value
+    /// is reported.
     call_value_end = ASIDE_KIND_CALL_VALUE_END,
-    /// The call ends. The bytes are its last marker, if it has one.
+    /// The call ends. The bytes are the call's last marker, if it has such a marker.
     call_end = ASIDE_KIND_CALL_END,
 };
 
@@ -288,12 +289,12 @@ enum class EndReason : std::uint32_t {
 
 /// The part of a call that is sent before the call is whole.
 enum class NotWhole : std::uint32_t {
-    /// The arguments, as they come. If a call breaks off, the client keeps the part that was sent.
+    /// The arguments, as they arrive. If a call breaks off, the client keeps the part that was sent.
     tell = ASIDE_NOT_WHOLE_TELL,
     /// Nothing: a whole call is sent at once. A call that is not whole, was repaired, or is longer than may be held is
     /// text.
     hold = ASIDE_NOT_WHOLE_HOLD,
-    /// Nothing until the call is whole, or longer than may be held; from then on, its arguments as they come. A call that
+    /// Nothing until the call is whole, or longer than may be held; from then on, its arguments as they arrive. A call that
     /// is held, and is not whole or was repaired, is text.
     text = ASIDE_NOT_WHOLE_TEXT,
 };
@@ -691,8 +692,9 @@ struct RewriterOptions {
     /// If true, nothing is split, and the output equals the input. If false, the text is split.
     bool off = false;
     /// If true, make `tool_calls` from the calls that the model writes as text, if the dialect says how they are written,
-    /// and change the `finish_reason` from `stop` to `tool_calls`. A choice is left alone from the first call that the
-    /// server itself has made. A body, and Ollama's format, have whole calls only. If false, calls stay in the text.
+    /// and change the `finish_reason` from `stop` to `tool_calls`. After the first call that the server itself makes in a
+    /// choice, calls in the text of that choice stay in the text. A body, and Ollama's format, have whole calls only. If
+    /// false, calls stay in the text.
     bool calls = false;
     /// The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0: 16 MiB.
     std::uint64_t max_event = 0;
@@ -704,8 +706,8 @@ struct RewriterOptions {
     /// an event, an object over several lines, chunks without `choices`, and more. If false, leave the faults unchanged.
     bool repair = false;
     /// If true, in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the
-    /// thinking before the content, for clients that count chunks, also where `repair` or `normalise` would make two. If
-    /// false, each chunk has text for one field.
+    /// thinking before the content, for clients that count chunks, even if `repair` or `normalise` would make two chunks.
+    /// If false, each chunk has text for one field.
     bool merge = false;
     /// The differences between servers' answers that are removed. Not set: none.
     Shapes normalise = Shapes::none;

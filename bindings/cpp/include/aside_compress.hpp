@@ -55,11 +55,11 @@ namespace aside {
 
 /// The change of a stretch.
 enum class Change : std::uint32_t {
-    /// It is in the result, byte for byte.
+    /// The stretch is in the result, byte for byte.
     kept = ASIDE_CHANGE_KEPT,
-    /// Other bytes replace it.
+    /// Other bytes replace the stretch.
     replaced = ASIDE_CHANGE_REPLACED,
-    /// It is not in the result; a marker line may replace it.
+    /// The stretch is not in the result; a marker line may replace it.
     left_out = ASIDE_CHANGE_LEFT_OUT,
 };
 

@@ -36,18 +36,19 @@ pub struct aside_compressor_options {
     /// The banner's last sentence, UTF-8, which says how a user of this host switches compression off. If empty: a general
     /// sentence.
     pub switch_off: aside_bytes,
-    /// The longest text, in bytes, that one call works on as a whole. A longer text is read window by window, as in a stream with
-    /// that much memory: its repeats are removed, or, under a budget, everything except its head, its tail and its error regions;
+    /// The longest text, in bytes, that is processed as a whole. A longer text is read window by window, as in a stream with that
+    /// much memory: its repeats are removed, or, under a budget, everything except its head, its tail and its error regions;
     /// filters for a tool do not read it, and the report has no stretches of it. A value below 4,096, or below four times the
-    /// budget, is raised to that. 0: a text of any length is worked on as a whole, which needs several times its length in memory.
+    /// budget, is raised to that. 0: a text of any length is worked on as a whole, which needs several times its length in
+    /// memory.
     pub memory: u64,
     /// The largest number of tokens that the text parts of a result may have together, at least 512, estimated from the shape of
     /// the text; for nine of ten texts, the estimate is within 15 %. It also sets a budget of 6 bytes for each token. If `budget`
     /// is set too, both apply. 0: no budget in tokens.
     pub budget_tokens: u64,
     /// Counts tokens in place of the estimate, which still chooses the lines that are kept. It is called at most 8 times for one
-    /// result, with all its text parts as one text. If it fails, the estimate counts; if no result has few enough tokens, the one
-    /// with the fewest is returned. In both cases the report has a failure of `count`. May be NULL.
+    /// result, with all its text parts as one text. If it fails, the estimate is used; if no result has few enough tokens, the
+    /// result with the fewest is returned. In both cases the report has a failure of `count`. May be NULL.
     pub count: aside_count_fn,
     /// Called once if `count` is set, when `user` is no longer needed, unless `aside_compressor_new()` failed. May be NULL.
     pub release: aside_release_fn,

@@ -76,16 +76,16 @@ pub type aside_count_fn = Option<
 /// is being freed.
 pub type aside_release_fn = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
-/// A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. It promises only that a
-/// compressed text is shorter; that is checked. Its callbacks run in the threads that compress, several at the same time if the
-/// host does so. They may use the library, except for the compressor that called them, which returns `ASIDE_ERROR_BUSY`. No C++
-/// exception and no `longjmp` may leave them, and no thread may end inside them.
+/// A filter of the host. Set all of it to zero, then `size`; later versions may add fields at the end. The only promise of a
+/// filter is that a compressed text is shorter, which is checked. Its callbacks run in the threads that compress, several at the
+/// same time if the host does so. They may use the library, except for the compressor that called them, which returns
+/// `ASIDE_ERROR_BUSY`. No C++ exception and no `longjmp` may leave them, and no thread may end inside them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_filter {
     /// `sizeof(aside_filter)` of the caller's header.
     pub size: size_t,
-    /// Its name in banners and reports: UTF-8 without control characters, at least one byte.
+    /// The name of the filter in banners and reports: UTF-8 without control characters, at least one byte.
     pub id: aside_bytes,
     /// Ids of the tools whose results it is for.
     pub tool_ids: *const aside_bytes,
@@ -112,7 +112,7 @@ impl Versioned for aside_filter {
 pub struct aside_cache {
     /// `sizeof(aside_cache)` of the caller's header.
     pub size: size_t,
-    /// Its name in reports, as for a filter.
+    /// The name of the cache in reports, with the same rules as for a filter.
     pub id: aside_bytes,
     /// Ids of the tools whose results it is for.
     pub tool_ids: *const aside_bytes,

@@ -41,7 +41,7 @@ fn inside(compressor: &Arc<Compressor>, body: impl FnOnce() -> aside_status) -> 
 }
 
 /// # Safety
-/// As for `bytes`.
+/// The same as for `bytes`.
 unsafe fn text<'a>(text: aside_bytes, what: &str) -> Result<&'a str, aside_status> {
     // SAFETY: the caller meets this function's conditions.
     let bytes = unsafe { bytes(text.at, text.len, what) }?;

@@ -64,7 +64,7 @@ unsafe fn change(registry: *mut aside_registry, body: impl FnOnce(&mut Registry)
 /// Reads a filter file's text.
 ///
 /// # Safety
-/// As of `bytes`.
+/// The same as for `bytes`.
 unsafe fn filter_file<'a>(toml: *const c_char, len: size_t) -> Result<&'a str, aside_status> {
     // SAFETY: the caller meets this function's conditions.
     file_text(unsafe { bytes(toml, len, "toml") }?, ASIDE_ERROR_FILTER)

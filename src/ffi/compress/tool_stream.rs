@@ -148,7 +148,7 @@ pub unsafe extern "C" fn aside_tool_stream_feed(
 }
 
 /// Sets the exit code of the command, which is known when the command has ended: after the last byte, before
-/// `aside_tool_stream_finish()`. Until then, a command without one counts as failed.
+/// `aside_tool_stream_finish()`. Until then, a command without an exit code counts as failed.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_ORDER` after the end; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_PANIC`.
 #[unsafe(no_mangle)]
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn aside_tool_stream_finish(
     }
 }
 
-/// Takes the report of a stream that is finished. Call it at most once.
+/// Returns the report of a stream that is finished. Call this at most once for a stream.
 ///
 /// Returns the report, without parts, which the caller owns: `aside_compressed_report()`, `aside_compressed_free()`. It
 /// may be freed after the stream. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_ORDER` before the end of the

@@ -12,11 +12,11 @@ use crate::ffi::memory::{Versioned, layout};
 enumeration! {
     /// The change of a stretch.
     aside_change: Change {
-        /// It is in the result, byte for byte.
+        /// The stretch is in the result, byte for byte.
         ASIDE_CHANGE_KEPT = 0 => Change::Kept,
-        /// Other bytes replace it.
+        /// Other bytes replace the stretch.
         ASIDE_CHANGE_REPLACED = 1 => Change::Replaced,
-        /// It is not in the result; a marker line may replace it.
+        /// The stretch is not in the result; a marker line may replace it.
         ASIDE_CHANGE_LEFT_OUT = 2 => Change::LeftOut,
     }
 }
@@ -24,8 +24,8 @@ enumeration! {
 /// No filter: the stretch was kept.
 pub const ASIDE_NO_FILTER: i32 = -1;
 
-/// One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the
-/// end. Callbacks of the host get one from the library: `size` is then the number of bytes that may be read.
+/// One run of a tool, whose result is compressed. Set all of it to zero, then `size`; later versions may add fields at the end.
+/// In a callback of the host, the struct comes from the library, and `size` is the number of bytes that may be read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct aside_invocation {
@@ -51,15 +51,15 @@ impl Versioned for aside_invocation {
 pub struct aside_stretch {
     /// `sizeof(aside_stretch)` of the caller's header.
     pub size: size_t,
-    /// Its offset in the original, in bytes.
+    /// The offset of the stretch in the original, in bytes.
     pub start: u64,
-    /// Its length in bytes.
+    /// The length of the stretch, in bytes.
     pub len: u64,
     /// XXH3 (64 bits, seed 0) of its bytes.
     pub hash: u64,
-    /// Its change: an `ASIDE_CHANGE_` value.
+    /// The change of the stretch: an `ASIDE_CHANGE_` value.
     pub change: aside_change,
-    /// The filter that changed it: an index into `filters` of the report. `ASIDE_NO_FILTER` if it was kept.
+    /// The filter that changed the stretch: an index into `filters` of the report. `ASIDE_NO_FILTER` if the stretch was kept.
     pub filter: i32,
 }
 
@@ -94,7 +94,7 @@ impl Versioned for aside_part_report {
 pub struct aside_failed {
     /// `sizeof(aside_failed)` of the caller's header.
     pub size: size_t,
-    /// Its id.
+    /// The id of the filter or cache.
     pub id: aside_bytes,
     /// The reason of the failure.
     pub reason: aside_bytes,
@@ -121,14 +121,14 @@ pub struct aside_report {
     pub after_units: u64,
     /// The ids of the filters that changed something, in the order of their first change.
     pub filters: *const aside_bytes,
-    /// Their number.
+    /// The number of these ids.
     pub filter_count: size_t,
     /// The number of filters and caches that failed: `aside_compressed_failed()` of aside_unstable.h names them.
     pub failed_count: size_t,
     /// The number of parts that filters changed: `aside_compressed_part_report()` of aside_unstable.h describes them. 0 for a
     /// stream that outgrew its memory.
     pub part_count: size_t,
-    /// The cache that had the same output; empty if none had.
+    /// The cache that had the same output; empty if no cache had it.
     pub hit: aside_bytes,
     /// 1 if text in a machine format, or text that was compressed before, was cut, because it did not fit into the budget;
     /// otherwise 0.

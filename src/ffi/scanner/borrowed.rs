@@ -1,5 +1,5 @@
-//! Memory of a scanner that C may read between calls. It must not move or change before the call that the description of each field
-//! names.
+//! Memory of a scanner that C may read between calls. The memory must not move or change before the call that the header names
+//! for it.
 
 use crate::Thought;
 use crate::ffi::constants::*;

@@ -28,9 +28,10 @@ pub struct aside_event {
     pub offset: u64,
     /// The number of bytes. For `ASIDE_KIND_ATTRIBUTE`, 0.
     pub len: u64,
-    /// For `ASIDE_KIND_OPEN`, the index of the span's opening literal or name, from 0: `aside_dialect_opener()` returns the words.
-    /// For `ASIDE_KIND_CALL`, the index of the span's table, from 0. For `ASIDE_KIND_CALL_VALUE_END`, 1 if the value ended without
-    /// its closer or with a misspelt one; for `ASIDE_KIND_CALL_END`, 1 if a value of the call did. Otherwise 0.
+    /// For `ASIDE_KIND_OPEN`, the index of the span's opening literal or name, from 0: `aside_dialect_opener()` returns the
+    /// words. For `ASIDE_KIND_CALL`, the index of the span's table, from 0. For `ASIDE_KIND_CALL_VALUE_END`, 1 if the value ended
+    /// without its closer or with a misspelt one; for `ASIDE_KIND_CALL_END`, 1 if a value of the call ended in this way.
+    /// Otherwise 0.
     pub tag: u32,
     /// In an event array: for `ASIDE_KIND_ATTRIBUTE`, and for an `ASIDE_KIND_CALL_NAME` that has `value_len`, the offset of the
     /// name in `aside_event_array.attributes`. Otherwise 0.

@@ -39,8 +39,8 @@ pub(super) unsafe fn feed<S: Sink>(
     }
 }
 
-/// Feeds a chunk at once, as most chunks are fed. The code for short chunks is separate, so that the code for long chunks does not
-/// slow it down.
+/// Feeds a chunk in one step, which is possible for most chunks. The code for short chunks is separate, so that the code for long
+/// chunks does not slow it down.
 ///
 /// # Safety
 /// The same as for `feed`; if `IS_SHORT`, `ready` has returned the stream and a short chunk, and otherwise it has not.
@@ -102,7 +102,7 @@ unsafe fn feed_parts<S: Sink>(scanner: *mut aside_scanner, buf: *const c_char, l
 /// Feeds chunks with several events, and reports errors. The first `fed` bytes were fed before.
 ///
 /// # Safety
-/// As of `feed`.
+/// The same as for `feed`.
 #[inline(never)]
 unsafe fn feed_guarded<S: Sink>(
     scanner: *mut aside_scanner,

@@ -31,7 +31,7 @@ pub(super) trait Sink: Copy {
     unsafe fn events(self, scanner: *mut aside_scanner, input: Input<'_>, fed: usize) -> aside_status;
 }
 
-/// Returns the kind of event that a piece becomes.
+/// Returns the kind of the event for a piece.
 #[inline(always)]
 pub(super) fn kind(piece: Piece) -> aside_kind {
     match piece {

@@ -168,8 +168,9 @@ module Aside
     # +body+:: The kind of body that is fed. One of +:unknown+, +:events+, +:json+, +:lines+.
     # +off+:: true: nothing is split, and the output equals the input. false: the text is split.
     # +calls+:: true: make +tool_calls+ from the calls that the model writes as text, if the dialect says how they are written, and
-    #           change the +finish_reason+ from +stop+ to +tool_calls+. A choice is left alone from the first call that the server
-    #           itself has made. A body, and Ollama's format, have whole calls only. false: calls stay in the text.
+    #           change the +finish_reason+ from +stop+ to +tool_calls+. After the first call that the server itself makes in a
+    #           choice, calls in the text of that choice stay in the text. A body, and Ollama's format, have whole calls only.
+    #           false: calls stay in the text.
     # +max_event+:: The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0:
     #               16 MiB.
     # +formats+:: The formats of the answers that are read; an answer of another format is sent on unchanged. nil: all formats. A
@@ -179,8 +180,8 @@ module Aside
     #            inside an event, an object over several lines, chunks without +choices+, and more. false: leave the faults
     #            unchanged.
     # +merge+:: true: in chat completions, completions and Ollama's lines, send one chunk for each chunk of the server, the thinking
-    #           before the content, for clients that count chunks, also where +repair+ or +normalise+ would make two. false: each
-    #           chunk has text for one field.
+    #           before the content, for clients that count chunks, even if +repair+ or +normalise+ would make two chunks. false:
+    #           each chunk has text for one field.
     # +normalise+:: The differences between servers' answers that are removed. nil: none. A symbol or an Array of symbols: +:none+,
     #               +:field+, +:lists+, +:chunks+, +:content+, +:all+.
     # +label+:: true: label the thinking blocks of Messages and the reasoning items of Responses that the rewriter makes, so that
