@@ -76,17 +76,17 @@ fn main() {
 const HEAD: &str = "\
 # Benchmarks
 
-Written by `scripts/benchmarks`; not by hand. Machines are noisy: times are the shortest of several rounds, are compared only
-with what ran in the same run, and are best read as ratios. Instruction counts (callgrind) are repeatable.
+`scripts/benchmarks` writes this page. Machines are noisy: times are the shortest of several rounds, are compared only with
+times of the same run, and are best read as ratios. Instruction counts (callgrind) are repeatable.
 
 | workload | what it is |
 |---|---|
-| W1 | one message of 1 MiB, thinking to two thirds, in one chunk: prose, code, CJK, emoji |
+| W1 | one message of 1 MiB, two thirds of it thinking, in one chunk: prose, code, CJK, emoji |
 | W2 | the same in chunks as long as tokens, 4.3 bytes |
 | W3 | the same in chunks of 64 bytes |
-| W4 | beginnings of markers that come to nothing, in tokens: 18 % `<`, 12 % backticks |
+| W4 | beginnings of markers that do not continue as markers, in tokens: 18 % `<`, 12 % backticks |
 | W5m, W5t | 10,000 messages of 315 bytes, a fresh scanner each; whole, in tokens |
-| W6 | texts of growing length in tokens, traps among them |
+| W6 | texts of growing length in tokens, some of them hard (see [Growth](#growth)) |
 | W7 | a message as W1, but Chinese, Japanese, Korean and emoji, in tokens |
 | W7c4, W7c64 | the same in chunks of 4 and of 64 bytes, which also cut characters |
 | W8 | 100,000 scanners in the middle of a thinking, each fed a short token, in random order |
@@ -94,7 +94,7 @@ with what ran in the same run, and are best read as ratios. Instruction counts (
 | W10 | tool results of 64 kB, without failures, after the first one |
 | W11 | cold start: a process from its start to the first event; the first result of a compressor |
 
-Instructions are counted on 128 KiB of the same.
+Instructions are counted on 128 KiB of the same text.
 ";
 
 // ---- lines ----
@@ -287,7 +287,7 @@ fn targets(figures: &Figures) -> String {
         ),
         Target::at_least(
             0.8,
-            "W1 through Rust where backticks decide too: the same share",
+            "W1 through Rust where backticks decide too: share of that speed",
             least(BY_FENCES.iter().map(of_memchr)),
             2,
         ),
@@ -338,8 +338,8 @@ fn targets(figures: &Figures) -> String {
         ),
     ];
     let targets = targets.into_iter().chain(of_fleets(figures));
-    "\n## Goals\n\n`alone` is what there would be if aside did nothing: through C, an event that is handed over and \
-     nothing looked at; in Ruby, a method around an empty call of the ffi gem. With several dialects, the worst counts.\n"
+    "\n## Goals\n\n`alone` is the figure without the work of aside: in C, reporting an event without reading the text; in \
+     Ruby, a method around an empty call of the ffi gem. Where several dialects are measured, the worst figure counts.\n"
         .to_owned()
         + &table(["what", "wanted", "alone", "measured", "reached"], targets.map(Target::row))
         + &limits(figures, event)
@@ -411,45 +411,49 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
     let times = most(LIMITED.map(of).into_iter());
     let words = [
         format!(
-            "W2 and W4: libaside costs {} and {} times the minimal scanner; what is left is the call and the event. In W4, `qwen3` and \
-             `any` cost more: they decide after each `<` and backtick whether a marker is quoted or only mentioned, and one \
+            "W2 and W4: libaside costs {} and {} times the minimal scanner; most of this cost is the call and the event. In W4, \
+             `qwen3` and `any` cost more: they decide after each `<` and backtick whether a marker is quoted or only mentioned, and one \
              feed in ten asks the recogniser.",
             show(of("W2"), 2),
             show(of("W4"), 2)
         ),
         format!(
-            "W3, W5 and W7: libaside costs up to {} times the minimal scanner. The rest pays for what that leaves out: the \
-             counts of bytes and characters of each channel, one engine for markers of every dialect, calls that a callback \
-             may stop, and errors. Fences and `any` also look for more bytes than `<`.",
+            "W3, W5 and W7: libaside costs up to {} times the minimal scanner. The difference is for work that the minimal \
+             scanner does not do: the counts of bytes and characters of each channel, one engine for markers of every dialect, feeds \
+             that a callback may stop, and errors. Fences and `any` also look for more bytes than `<`.",
             show(times, 1)
         ),
-        "W1 where backticks decide too: after a `<` or a backtick the automaton reads byte by byte until it is back in a state \
-         that almost every byte keeps. `memchr` over the same bytes only counts them."
+        "W1 where backticks decide too: after a `<` or a backtick the automaton reads byte by byte until it is back in a \
+         state that almost no byte leaves. `memchr` over the same bytes only counts the bytes that it finds."
             .to_owned(),
-        "W5m: no function takes more than 15 % of a short message. Each event of a message with several is taken out of the feed \
-         by itself, so that a host may stop between two."
+        "W5m: no function takes more than 15 % of a short message. A feed returns the events of a message one by one, so that \
+         a host may stop between two events."
             .to_owned(),
-        "W7: a host cuts characters, and an event does not; what is left of one is held and counted. Whether the last character is a \
-         mark that opens a quotation is examined too."
+        "W7: a host's chunks may cut a character, and events may not, so the part of a character at the end of a chunk is \
+         held and counted. The scanner also checks whether the last character is a mark that opens a quotation."
             .to_owned(),
         "A frame of chat, and of Responses: the scanner takes about 5 % of a frame of Responses. The rest finds the text in the \
-         event, writes it again with its escapes, numbers the event anew and keeps what the item's end has to repeat."
+         event, writes it again with its escapes, numbers the event again and keeps the text that the end of the item must \
+             repeat."
             .to_owned(),
         "Short calls: half of a frame is the scanner, which reads the words of a call byte by byte and makes an event for each. \
          [Tool calls](#tool-calls) has the parts."
             .to_owned(),
-        "Many rewriters in random order: a frame of one that is in the cache takes a tenth of the time. The rest is waiting for the \
-         memory of its rewriter, its scanner and its envelope."
+        "Many rewriters in random order: if the rewriter is in the processor's cache, a frame takes a tenth of the time. The \
+         rest is waiting for the memory of the rewriter, its scanner and its envelope."
             .to_owned(),
-        "`repair`: only chat compares an event with the one before; the other formats read each event once more.".to_owned(),
-        "A rewriter: a scanner, the envelope that events are compared with, and the buffers of one event.".to_owned(),
-        "`find_for_model`: a name is taken apart at every separator, read once by the table of all names, and again for a dialect of its calls."
+        "`repair`: only in chat is an event compared with the event before it; in the other formats, each event is read once \
+            more.".to_owned(),
+        "A rewriter has a scanner, the envelope with which events are compared, and the buffers for one event.".to_owned(),
+        "`find_for_model`: a name is split at every separator, looked up once in the table of all names, and once more to \
+            find a dialect for its calls."
             .to_owned(),
-        "The idle scanner has, next to its state, room for what its dialect may hold back; `max_hold` is in the table of memory.".to_owned(),
+        "Besides its state, an idle scanner has room for the bytes that its dialect may hold back; the table of memory has \
+            `max_hold`.".to_owned(),
         format!(
             "W11: a first `find` builds the dialect's table, {} million instructions for `think` and {} million for `any`, most \
-             of them steps of the recogniser that the cells are taken from. Only a table that is built with the library would \
-             be there within 1 ms; that of `any` alone would add up to {} MB to it.",
+             of them for the recogniser's steps, from which the cells are made. Only a table that is compiled into the \
+             library would be ready within 1 ms; the table of `any` alone would add up to {} MB to it.",
             show(think, 0),
             show(any, 0),
             show(figures.number(&["memory", "any"], 3).map(|bytes| bytes / 1e6), 1)
@@ -457,7 +461,7 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
     ];
     "\n### Why some are not reached\n\nThe minimal scanner (`benches/c/minimal.c`) is written by hand in C for one pair of markers. \
      It makes the same events as `inline-think`, holds back the same bytes, does not cut a character, and does nothing else. \
-     Instructions a feed of `inline-think`, of a message for W5m, by the same C program:\n"
+     The table has the instructions of a feed with `inline-think` (for W5m, of a message) in the same C program:\n"
         .to_owned()
         + &table(head, [row("libaside", "callback"), row("minimal scanner", "minimal callback"), alone])
         + "\n"
@@ -489,14 +493,15 @@ fn crossings(figures: &Figures) -> String {
         }
     }
     let mut text =
-        "\n## Instructions per feed\n\n`callback` and `array` are the C interface; W5m and W5t count making and \
-                    freeing the scanners too.\n"
+        "\n## Instructions per feed\n\n`callback` and `array` are the two ways of the C interface to report events; W5m and \
+                    W5t include making and freeing the scanners.\n"
             .to_owned();
     let head = ["way", "dialect", "W2", "W3", "W4", "W5m", "W5t", "W7", "W7c4", "W7c64", "make, finish, free"];
     text += &table(head, rows);
 
-    text += "\nA C program through `libaside.so`, its loop included. Functions of another shared library have the same \
-             arguments: an empty one, and one that hands over an event of the whole chunk and looks at nothing.\n";
+    text += "\nA C program that calls `libaside.so`, with its loop. For comparison it calls two functions of another shared \
+             library with the same arguments: an empty function, and a function that reports the whole chunk as an event \
+             without reading it.\n";
     let shared = |way, dialect| show(figures.each(&["shared", way, dialect]), 0);
     let time = |way, dialect| show(figures.number(&["time", way, dialect, "W2"], 1), 1);
     text += &table(
@@ -528,8 +533,9 @@ fn crossings(figures: &Figures) -> String {
         }),
     );
 
-    text += "\nGo, Ruby and Python feed the same tokens (W2). The empty call crosses with the same arguments into a function that does \
-             nothing; Python's is a method of a list. `Feed` of Go looks at short chunks itself, and crosses only where something can begin.\n";
+    text += "\nGo, Ruby and Python feed the same tokens (W2). The empty call passes the same arguments to a C function that \
+             does nothing; in Python, it is a method of a list. Go's `Feed` checks short chunks itself, and calls C only if a \
+             marker can begin in the chunk.\n";
     let empty = go(figures, "EmptyCall");
     let mut rows: Vec<[String; 4]> = [
         ("Feed", "Go, `Feed`"),
@@ -588,7 +594,7 @@ fn places(figures: &Figures) -> String {
         let opener = line[1].replace('|', "\\|");
         [line[0].clone(), format!("`` {opener} ``"), show(count, 0), show(ratio(count, median), 2)]
     });
-    "\nA feed of prose in tokens inside everything that opens a span of `any`, in Rust; the last column is against the \
+    "\nA feed of one token of prose inside each span of `any`, by its opener, in Rust; the last column is the ratio to the \
      median.\n"
         .to_owned()
         + &table(["channel", "opener", "instructions", "ratio"], rows)
@@ -596,9 +602,9 @@ fn places(figures: &Figures) -> String {
 
 fn times(figures: &Figures) -> String {
     let mut text =
-        "\n## Compared with what the machine can do\n\nns per byte; `memchr` looks for the bytes at which the dialect \
-                    must look twice: `<`, for `qwen3` a backtick too, for `fenced-thinking` a backtick alone, for `any` `<`, `[` and a \
-                    backtick.\n"
+        "\n## Compared with what the machine can do\n\nns per byte; `memchr` searches for the bytes with which a marker or \
+                    code may begin: `<`; for `qwen3` also a backtick; for `fenced-thinking` only a backtick; for `any` `<`, \
+                    `[` and a backtick.\n"
             .to_owned();
     let mut rows = Vec::new();
     for dialect in DIALECTS {
@@ -631,9 +637,9 @@ fn peers(figures: &Figures, root: &Path) -> String {
     let there: Vec<&str> = PEERS.into_iter().filter(|peer| figures.each(&["peers", peer, "W2"]).is_some()).collect();
     let mut text = "\n## Compared with other libraries\n\nThe same texts through published crates, with the tags `<think>` and `</think>` \
                     (aside: the dialect `think`; `reasoning-parser`: `Qwen3Parser`; `clark-agent`: \
-                    `ThinkingTagStreamFilter`; `dynamo-parsers`: `Qwen`), all through their Rust interfaces. They give \
-                    Strings, aside slices; their other work differs, so this compares the costs of a host, not the quality of \
-                    the libraries.\n"
+                    `ThinkingTagStreamFilter`; `dynamo-parsers`: `Qwen`), all through their Rust interfaces. The other crates \
+                    return Strings, aside returns slices, and their other work differs, so this compares the costs for a \
+                    host, not the quality of the libraries.\n"
         .to_owned();
     if !there.contains(&"dynamo-parsers") {
         text += "\n`dynamo-parsers` was not measured in this run: `ASIDE_DYNAMO=1` builds it.\n";
@@ -652,9 +658,9 @@ fn peers(figures: &Figures, root: &Path) -> String {
         ["", "W1", "W2", "W3", "W4", "W5m", "W5t"],
         there.iter().map(|peer| row(peer, &|workload| show(figures.number(&["peertime", peer, workload], 0), 3))),
     );
-    text += "\nWrong messages, of all, and bytes of markers in the output. In W5t chunks also cut markers, as \
-             happens where a marker is not a single token; in W5m each message is whole. `<<` has a `<` \
-             just before the closer, in chunks of every size. White space at the ends of a part is not compared.\n";
+    text += "\nWrong messages out of all, and bytes of markers in the output. In W5t chunks also cut markers, as \
+             happens where a marker is not a single token; in W5m each message is whole. The texts of `<<` have a `<` just \
+             before the closer, and are cut into chunks of every size. White space at the ends of a part is not compared.\n";
     text += &table(
         ["", "W4", "W5m", "W5t", "`<<`"],
         there.iter().map(|peer| {
@@ -710,9 +716,9 @@ fn growth(figures: &Figures) -> String {
         let [prose, near, blank, line, fence] = all.map(|exponent| show(exponent, 3));
         [format!("`{dialect}`"), prose, near, blank, line, fence]
     });
-    "\n## Growth\n\nHow instructions grow with length in tokens, as exponent: 1 is linear. `prose` is thinking and content as \
-     the dialect's models write them; the others are traps: beginnings of markers, a lead of white space alone, one line \
-     without end, a code fence without end.\n"
+    "\n## Growth\n\nHow the instructions grow with the length of a text in tokens, as an exponent: 1 is linear. \
+     `prose` is thinking and content as the dialect's models write them; the others are hard texts: beginnings of markers, white space alone before the text, \
+     one line without end, a code fence without end.\n"
         .to_owned()
         + &table(["dialect", "prose", "near misses", "blank lead", "one line", "open fence"], rows)
 }
@@ -731,11 +737,11 @@ fn llama(figures: &Figures) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    "\n## In place of llama.cpp's parser\n\nMicroseconds of processor time a token of 4 bytes, for an answer of thinking and \
-     content: llama.cpp's `common_chat_parse`, which its server calls with the whole text so far at each token; the same function \
-     with the parser of `hosts/llama.cpp`, whose scanner is kept, so that what remains is to copy and compare the whole message, as \
-     the function's interface wants; and the scanner by itself. Of answers longer than 4,000 tokens, llama.cpp's parser was timed at \
-     400 tokens that are evenly spread.\n"
+    "\n## In place of llama.cpp's parser\n\nMicroseconds of processor time for a token of 4 bytes, for an answer of thinking \
+     and content: llama.cpp's `common_chat_parse`, which its server calls with the whole text so far at each token; the same \
+     function with the parser of `hosts/llama.cpp`, which keeps its scanner between the calls and only has to copy and \
+     compare the whole message, because the function returns a whole message; and the scanner by itself. In answers longer \
+     than 4,000 tokens, llama.cpp's parser was timed at 400 evenly spread tokens.\n"
         .to_owned()
         + &table(
             ["tokens", "llama.cpp", "with aside in it", "aside alone", "the whole answer, llama.cpp, s", "aside alone, s"],
@@ -771,9 +777,9 @@ fn calls(figures: &Figures) -> String {
     let rows = places.map(|place| row(place, call_feeds(figures, place)));
     let mean = row("whole calls, mean", mean_of_bodies(figures));
     let mut text = "\n## Tool calls\n\nInstructions of a feed of 4 bytes through C, callback, without and with the option \
-                    `calls`, and how many times one of W2 with `inline-think` that is: in long values with prose, in the \
-                    thinking of such a dialect, and in whole short calls, one after the other. In a value, most feeds take no step of the body. A feed of \
-                    whole calls brings an event, at the mean, and takes a step for each.\n"
+                    `calls`, and the ratio to a feed of W2 with `inline-think`: in long values with prose, in the thinking of \
+                    such a dialect, and in whole short calls, one after the other. In a value, most feeds need no step of the \
+                    call's parser. A feed of whole calls has about one event on average, and needs a step for each event.\n"
         .to_owned();
     text += &table(["place", "plain", "of W2", "`calls`", "of W2"], rows.chain([mean]));
     let rows = VALUES.iter().chain(&BODIES).map(|place| {
@@ -804,9 +810,8 @@ fn calls(figures: &Figures) -> String {
 
 fn memory(figures: &Figures) -> String {
     let mut text =
-        "\n## Memory, and many streams\n\nBytes asked of the allocator for an idle scanner (in Rust the value itself \
-                    counts too), and for a dialect, which all its scanners share; and the most bytes that a scanner holds \
-                    back.\n"
+        "\n## Memory, and many streams\n\nBytes that an idle scanner takes from the allocator (in Rust, the value itself is \
+                    included), and a dialect, which all its scanners share; and the most bytes that a scanner holds back.\n"
             .to_owned();
     text += &table(
         ["dialect", "scanner, Rust", "scanner, C", "allocations, C", "shared", "held"],
@@ -815,10 +820,11 @@ fn memory(figures: &Figures) -> String {
             [format!("`{name}`"), rust.clone(), c.clone(), allocations.clone(), dialect.clone(), held.clone()]
         }),
     );
-    text += "\n100,000 live scanners through C, each in the middle of a thinking, and the same feeds to one scanner: in turn, \
-             and in random order (W8). The instructions are those of a feed to one scanner and to one of many: what differs \
-             is the time that memory takes. On two threads neighbours in memory belong to different threads; twice the \
-             speed would be all that two cores have, and the last column is what two threads got that share nothing at all.\n";
+    text += "\nFeeds to 100,000 live scanners through C, each in the middle of a thinking, in turn and in random order (W8), \
+             and the same feeds to one scanner. The first column has the instructions of a feed to one scanner and to one of \
+             many; they are equal, so the times differ only by the access to memory. On two threads, \
+             neighbours in memory belong to different threads. Two cores can at best double the speed; the last column is the \
+             speed of two threads that share nothing.\n";
     text + &table(
         [
             "dialect",
@@ -860,10 +866,10 @@ const TOKENS_A_SECOND: f64 = 100.0;
 fn rewriter(figures: &Figures) -> String {
     const SERVERS: [&str; 5] = ["vLLM", "llama.cpp", "OpenAI", "Ollama", "Ollama's own"];
     const WAYS: [&str; 4] = ["rewriter", "rewriter, cut in two", "serde_json", "sonic-rs"];
-    let mut text = "\n## Event streams (W9)\n\nInstructions a frame: what the rewriter takes to split it, and what it takes to \
-                    parse the frame's JSON into a `Value` and write that again, which whoever changes a field does at least. A \
-                    stable envelope is that of the frame before; in a changing one, token ids, times or padding are others in \
-                    each frame.\n"
+    let mut text = "\n## Event streams (W9)\n\nInstructions a frame: for the rewriter to split the frame, and, for \
+                    comparison, for a JSON library to parse it into a `Value` and write it again, the least work of any \
+                    program that changes a field. A stable envelope is the same in each frame; in a changing envelope, token \
+                    ids, times or padding differ from frame to frame.\n"
         .to_owned();
     let counts = SERVERS.iter().flat_map(|server| {
         ["stable", "changing"].map(|envelope| {
@@ -872,8 +878,8 @@ fn rewriter(figures: &Figures) -> String {
         })
     });
     text += &table(["frames of", "envelope", WAYS[0], WAYS[1], WAYS[2], WAYS[3]], counts);
-    text += "\nNanoseconds a frame in one run, and how many streams of 100 tokens a second one core rewrites, if it does nothing \
-             else.\n";
+    text += "\nNanoseconds a frame in one run, and how many streams of 100 tokens a second one core can rewrite if it does \
+             nothing else.\n";
     let times = SERVERS.iter().flat_map(|server| {
         ["stable", "changing"].map(|envelope| {
             let time = |way| figures.number(&["frametime", server, envelope, way], 0);
@@ -896,8 +902,8 @@ fn rewriter(figures: &Figures) -> String {
         [line[0].clone(), show(plain, 0), show(repair, 0), show(ratio(repair, plain), 2)]
     });
     text += &table(["stream", "instructions a frame", "`repair`", "ratio"], streams);
-    text += "\nRewriters of vLLM's stable frames that are alive at once, and the nanoseconds of a frame for one of them, in random \
-             order: what differs is the time that memory takes.\n";
+    text += "\nThe number of rewriters of vLLM's stable frames that are alive at once, and the nanoseconds for a frame, with \
+             the rewriters in random order. The difference is the time for access to memory.\n";
     let many = figures.all(&["rewriters"]).map(|line| {
         let time: Option<f64> = line[1].parse().ok();
         let streams = time.map(|time| (1e9 / (time * TOKENS_A_SECOND)).round());
@@ -921,8 +927,8 @@ fn median(counts: &[f64]) -> Option<f64> {
 
 fn lookups(figures: &Figures) -> String {
     let mut text = "\n## Finding a dialect\n\nInstructions of `aside_dialect_find_for_model` for each name of \
-                    `tests/field/names.tsv`, and of `aside_dialect_find_for_template` for the bytes of a template that was asked \
-                    for before.\n"
+                    `tests/field/names.tsv`, and of `aside_dialect_find_for_template` for a template that was looked up \
+                    before.\n"
         .to_owned();
     let models = [("known", "a model that is known"), ("unknown", "one that is not")].map(|(kind, name)| {
         let counts = lookups_of(figures, kind);
@@ -939,8 +945,8 @@ fn lookups(figures: &Figures) -> String {
 fn cold(figures: &Figures) -> String {
     const SHOWN: usize = 8;
     let mut text = "\n## Cold starts (W11)\n\nA C program linked with `libaside.so`, from the start of its process to the first \
-                    event: it finds a dialect, makes a scanner and feeds `<think>a`. `none` ends at once: what the process \
-                    and its libraries cost alone. Times are those of the parent, from start to end.\n"
+                    event: it finds a dialect, makes a scanner and feeds `<think>a`. `none` ends at once, and shows the cost \
+                    of the process and its libraries alone. The parent process measures the times, from start to end.\n"
         .to_owned();
     let rows = figures.all(&["start"]).map(|line| {
         let [dialect, _] = line else { panic!("a line of start has two fields") };
@@ -967,8 +973,8 @@ fn cold(figures: &Figures) -> String {
     rows.push(row(format!("all {}", finds.len()), total, counts));
     text += &table(["dialect", "millions of instructions", "ms"], rows);
 
-    text += "\nThe result of a run of `cargo test` with 100 tests, of which one fails or none, and the same again. The \
-             first one in a process makes the compressor too.\n";
+    text += "\nShortening the output of `cargo test` with 100 tests, of which one fails or none, and the same output again. \
+             The first result in a process includes the making of the compressor.\n";
     let rows = [("failed", "with a failure"), ("passed", "without")].map(|(kind, name)| {
         let of = |which| show(figures.each(&["result", which, kind]).map(|count| count / 1e6), 1);
         [name.to_owned(), of("first"), of("second")]
@@ -983,7 +989,7 @@ fn tools(figures: &Figures) -> String {
     });
     let a_byte = table(["output of (W10)", "instructions a byte"], a_byte);
     let rows = figures.all(&["compress"]).map(|line| [line[0].clone(), line[1].clone(), line[2].clone()]);
-    "\n## Tool results\n\nHow many times the time that it takes to cut the same texts into a vector of lines with `memchr`.\n".to_owned()
+    "\n## Tool results\n\nThe time as a multiple of the time for cutting the same texts into a vector of lines with `memchr`.\n".to_owned()
         + &table(["texts", "filters", "times the lines"], rows)
         + "\n"
         + &a_byte
@@ -997,11 +1003,12 @@ fn trajectories(figures: &Figures) -> String {
         return String::new();
     }
     let mut text = format!(
-        "\n## The next actions of agents\n\nPlaces in files, identifiers and numbers that the ten actions after a tool's result cite, and that \
-         are in no earlier text of the session: the share that is left after the result was shortened to a budget, as the estimate counts \
-         tokens, by `aside`, which knows the command and its exit code, and by cuts at line ends as agents make them. {} sessions with {} \
-         results of more than 1 kB; of {} of these, {} such facts are cited. The second share of each budget is that of the results which \
-         are longer than the budget. [How it was measured](recall.md#the-next-actions-of-agents).\n",
+        "\n## The next actions of agents\n\nA fact is a place in a file, an identifier or a number that the ten actions after \
+         a tool's result cite, and that is in no earlier text of the session. The table has the share of facts that is left \
+         after the result was shortened to a budget in estimated tokens: by `aside`, which knows the command and its exit \
+         code, and by cuts at line ends as agents make them. {} sessions with {} \
+         results of more than 1 kB; of {} of these, {} such facts are cited. The second share of each budget counts only the \
+         results that are longer than the budget. [How it was measured](recall.md#the-next-actions-of-agents).\n",
         all("sessions"),
         all("results"),
         all("cited"),
@@ -1027,12 +1034,12 @@ fn trajectories(figures: &Figures) -> String {
     );
     for peer in figures.all(&["trajectories", "peer"]) {
         text += &format!(
-            "\n{} has no budget. Of its results, which have {} % of the tokens, {} % of the facts are left; of those of `aside` at the same \
-             sizes (but at least 512 tokens), {} %.\n",
+            "\n{} has no budget. Its results have {} % of the tokens and {} % of the facts; those of `aside` at the same sizes (but \
+             at least 512 tokens) have {} % of the facts.\n",
             peer[0], peer[3], peer[1], peer[2]
         );
     }
-    text += "\nheadroom-ai 0.42.0 installs; without a network it left the one log that was tried whole, so it is not compared. \
-             squeez is not measured.\n";
+    text += "\nheadroom-ai 0.42.0 is not compared: without a network, it did not shorten the one log that was tried. squeez \
+             was not measured.\n";
     text
 }
