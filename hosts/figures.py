@@ -1,6 +1,7 @@
-"""Measures a host (envoy or nginx) with the rewriter inside it and without: the processor's time for each frame, and the
-time of a frame on its way. figures.py HOST FOLDER, where the folder has what scripts/test-hosts installs; `scripts/test-hosts --figures`
-runs it. Runs with and without it alternate, and the medians count; times on a busy machine are only good for comparing."""
+"""Measures a host (envoy or nginx) with the rewriter inside it and without: the processor's time for each frame, and the time
+from a frame's sending to its arrival. Usage: figures.py HOST FOLDER, where the folder has the files that scripts/test-hosts
+installs; `scripts/test-hosts --figures` runs it. Runs with and without it alternate, and the medians count; times on a busy
+machine are only good for comparing."""
 
 import asyncio
 import json
@@ -11,7 +12,8 @@ import time
 
 from start import HOSTS, wait_for
 
-# Many streams for the processor's time; few for the time on the way, in which frames of other streams would count too.
+# The processor's time is measured with many streams, and the time to arrival with few, because frames of other streams
+# would delay a frame.
 MANY, FEW, FRAMES, RATE, ROUNDS = 100, 4, 640, 50, 3
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 BODY = b'{"stream":true}'
@@ -34,7 +36,7 @@ async def answer(reader, writer):
 
 
 async def ask(port, number, is_split, late):
-    """Reads a stream, and notes how late its frames are. Frames without text are not sent alone."""
+    """Reads a stream, and notes the time from sending to arrival of each frame. Frames without text are not sent alone."""
     await asyncio.sleep(number / MANY / RATE)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(REQUEST)

@@ -37,7 +37,7 @@ class Host:
 
 class Nginx(Host):
     takes_trailers = False
-    # The setting of the dialect, and how another one follows it.
+    # The setting of the dialect, and the form of a setting after it.
     setting, more = 'dialect = "qwen3"', ', comments = "{}"'
 
     def __init__(self, folder, upstream, is_plain=False):

@@ -1,6 +1,6 @@
 """Tests a host (envoy or nginx) with the rewriter inside it: recordings to the byte, servers that die, clients that leave, and
-answers that pass unchanged. scripts/test-hosts installs what it needs and runs it: test.py HOST FOLDER, where the folder has the
-installed parts."""
+answers that pass unchanged. scripts/test-hosts installs the needed files and runs it: test.py HOST FOLDER, where the folder has
+these files."""
 
 import glob
 import json
@@ -57,7 +57,7 @@ def read_chunked(stream):
 
 
 class Server:
-    """A model's server that does what a request's x-do header says."""
+    """A model's server that obeys the header x-do of a request."""
 
     def __init__(self, recordings):
         self.recordings = recordings

@@ -229,7 +229,7 @@ const void *envoy_dynamic_module_on_http_filter_new(const void *made, void *envo
     return new;
 }
 
-/* Finds a dialect by its name. An unknown name is counted, and the answer passes unchanged. */
+/* Finds a dialect by its name. An unknown name is counted, and the answer stays unchanged. */
 static void take_name(void *envoy, exchange *of, buffer name)
 {
     if (name.length == 0 || of->dialect || of->passes)
@@ -286,7 +286,7 @@ int envoy_dynamic_module_on_http_filter_request_headers(void *envoy, const void 
     return CONTINUE;
 }
 
-/* Keeps the beginning of the request's body to read the model from it; the body itself passes unchanged. */
+/* Keeps the beginning of the request's body to read the model from it; the body itself stays unchanged. */
 int envoy_dynamic_module_on_http_filter_request_body(void *envoy, const void *filter, bool is_last)
 {
     exchange *of = (exchange *)filter;
@@ -319,7 +319,7 @@ int envoy_dynamic_module_on_http_filter_request_trailers(void *envoy, const void
     return CONTINUE;
 }
 
-/* Returns the dialect of an answer, or NULL if the answer passes unchanged. */
+/* Returns the dialect of an answer, or NULL if the answer must stay unchanged. */
 static const aside_dialect *choose(void *envoy, exchange *of)
 {
     char model[256];
@@ -440,7 +440,7 @@ int envoy_dynamic_module_on_http_filter_response_body(void *envoy, const void *f
     return CONTINUE;
 }
 
-/* Nothing can be added to a body before its trailers: with text that is held, the client gets an error and not a part of its answer. */
+/* Nothing can be added to a body before its trailers: if text is held, the client gets an error and not an incomplete answer. */
 int envoy_dynamic_module_on_http_filter_response_trailers(void *envoy, const void *filter)
 {
     exchange *of = (exchange *)filter;

@@ -188,7 +188,7 @@ static std::shared_ptr<stream> begin(const std::string &literal, const std::stri
         s->msg.reasoning_content = request.at("reasoning").get<std::string>();
         options.start = ASIDE_START_THINKING;
         if (start == ASIDE_START_CONTENT && request.at("thinks").get<bool>()) {
-            // The template writes a thought that is continued without its opener.
+            // If a thought is continued, the template writes it without its opener.
             if (aside_answer *inside = aside_answer_new(dialect, &options)) {
                 std::swap(s->answer, inside);
                 aside_answer_free(inside);

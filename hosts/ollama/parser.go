@@ -19,7 +19,7 @@ func Register() {
 	}
 }
 
-// Parser reads one answer. Init begins it, and the calls of Add that follow are its parts.
+// Parser reads one answer. Init begins the answer, and each following call of Add reads its next part.
 type Parser struct {
 	dialect string
 	start   aside.Start
@@ -69,7 +69,7 @@ func (p *Parser) begins(lastMessage *api.Message, think *api.ThinkValue) aside.S
 	}
 }
 
-// Add reads the next part of the answer. A call is returned when it is whole; one that is not is content.
+// Add reads the next part of the answer. A call is returned when it is whole; a call that is not whole is content.
 func (p *Parser) Add(s string, done bool) (content, thinking string, calls []api.ToolCall, err error) {
 	if p.err == nil && p.answer == nil {
 		p.err = errors.New("aside: Add before Init")

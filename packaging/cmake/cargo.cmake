@@ -37,8 +37,8 @@ list(GET ASIDE_SHARED_NAMES 0 ASIDE_LINK_NAME)
 list(GET ASIDE_SHARED_NAMES 1 ASIDE_SONAME)
 list(GET ASIDE_SHARED_NAMES 2 ASIDE_FILE_NAME)
 
-# aside_cargo(<suffix> <profile> <cargo arguments>…) builds the library below the target folder, whose name gets the suffix,
-# and makes aside_shared<suffix> and aside_static<suffix>. The profile, dev or release, is that of all but Debug builds.
+# aside_cargo(<suffix> <profile> <cargo arguments>…) builds the library below the target folder, whose name gets the suffix, and
+# makes aside_shared<suffix> and aside_static<suffix>. The profile, dev or release, is for all builds other than Debug.
 function(aside_cargo suffix profile)
     set(target_dir "${ASIDE_TARGET_DIR}${suffix}")
     if(ASIDE_RUST_TARGET)
@@ -60,9 +60,9 @@ function(aside_cargo suffix profile)
     if(NOT WIN32)
         set(link COMMAND "${CMAKE_COMMAND}" -E create_symlink ${ASIDE_LINK_NAME} "${folder}/${ASIDE_SONAME}")
     endif()
-    # Cargo itself knows what is out of date. It is asked by `cargo build --lib`, as people do. `cargo rustc` selects one package
-    # of the workspace; dependencies have other features then, and either command would build again what the other has built.
-    # For a target that is named it would put the library into another folder, even if that is this machine's.
+    # Cargo itself knows which files are out of date. This runs `cargo build --lib`, as people do, and not `cargo rustc`: that
+    # selects one package of the workspace, so dependencies get other features, and the two commands would each build the other's
+    # files again. No target is named for this machine, because cargo would then put the library into a different folder.
     add_custom_target(aside_build${suffix} ALL
         COMMAND "${CMAKE_COMMAND}" -E env --unset=CARGO_BUILD_TARGET "CARGO_TARGET_DIR=${target_dir}"
                 "${ASIDE_CARGO}" build --lib --profile ${profile} ${platform} ${ARGN}

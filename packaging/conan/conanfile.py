@@ -28,7 +28,7 @@ class AsideConan(ConanFile):
         self.version = manifest.split('\nversion = "')[1].split('"')[0]
 
     def configure(self):
-        # The same library for all compilers of C++.
+        # The library is the same for all compilers of C++.
         self.settings.rm_safe("compiler.libcxx")
         self.settings.rm_safe("compiler.cppstd")
 
