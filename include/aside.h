@@ -657,8 +657,9 @@ typedef struct aside_scanner_options {
     /** The treatment of a closer of the thinking without an opener, after content. */
     aside_stray_close stray_close;
     /**
-     * Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
-     * a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
+     * Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at a
+     * time: text, types, and attributes, of which each counts as at least 48. If a thought does not fit, attributes are
+     * dropped first, then the type, and then the end of the text.
      */
     uint64_t collect;
     /** The limit of the thinking, beyond which an `ASIDE_KIND_BUDGET` event is reported. 0 if `has_budget` is not 1. */
@@ -1262,13 +1263,13 @@ typedef struct aside_answer_options {
      */
     struct aside_bytes tools;
     /**
-     * The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request names a
-     * tool (`tool_choice`), a grammar makes the model write the arguments without markers. NULL: the text is not such arguments.
+     * The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request names a tool
+     * (`tool_choice`), a grammar makes the model write the arguments without markers. NULL: the text is read as usual.
      */
     struct aside_bytes start_call;
     /**
-     * The beginning of the id that is made for a call without one; `index` of the call follows it. UTF-8. Ids are unique in a
-     * conversation only if each answer has another beginning. NULL: `call_`.
+     * The beginning of the id that is made for a call without one; `index` of the call follows it. UTF-8. Ids are unique in a conversation
+     * only if each answer has a different beginning. NULL: `call_`.
      */
     struct aside_bytes id_prefix;
     /**
@@ -1293,9 +1294,9 @@ typedef struct aside_answer_options {
     /** The scope of the budget. */
     aside_budget_scope budget_scope;
     /**
-     * 1: mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a backslash that does not
-     * begin an escape is escaped. If the schema asks for an array or an object and not for a string, a string that contains it as
-     * JSON is decoded, and a Python literal between markers becomes JSON. 0: leave the arguments unchanged.
+     * 1: mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash that does not begin an
+     * escape is escaped. If the schema asks for an array or an object and not for a string, a string that contains it as JSON is decoded,
+     * and a Python literal between markers becomes JSON. 0: leave the arguments unchanged.
      */
     uint32_t repair_arguments;
     /**
@@ -1304,8 +1305,8 @@ typedef struct aside_answer_options {
      */
     uint32_t promote_empty;
     /**
-     * 1: leave guessed thinking unchanged. 0: report it as content too, if the dialect only guessed that the text starts in the
-     * thinking, and the text ends there by itself without confirming the guess.
+     * 1: leave guessed thinking unchanged. 0: report thinking as content too, if the dialect only guessed that the text starts in the
+     * thinking, and the text ends by itself in the thinking, without a marker that confirms the guess.
      */
     uint32_t keep_guessed;
     /**
@@ -1583,8 +1584,8 @@ enum {
     /** Ollama's own format, `/api/chat` and `/api/generate`. */
     ASIDE_FORMAT_OLLAMA = 16,
     /**
-     * All formats, including the formats of later versions: all bits that an `int` has. Every other value with a bit of no
-     * format is refused.
+     * All formats, including the formats of later versions: all bits of an `int`. Any other value is refused if it has a bit
+     * that belongs to no format.
      */
     ASIDE_FORMAT_ALL = 2147483647,
 };
@@ -1611,8 +1612,8 @@ enum {
      */
     ASIDE_SHAPE_CONTENT = 8,
     /**
-     * All shapes, including the shapes of later versions: all bits that an `int` has. Every other value with a bit of no
-     * shape is refused.
+     * All shapes, including the shapes of later versions: all bits of an `int`. Any other value is refused if it has a bit
+     * that belongs to no shape.
      */
     ASIDE_SHAPE_ALL = 2147483647,
 };
@@ -1677,7 +1678,7 @@ typedef struct aside_rewriter_options {
      * The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0: 16 MiB.
      */
     uint64_t max_event;
-    /** The formats of the answers that are read; an answer of another format is sent on unchanged. 0: all formats. */
+    /** The formats of the answers that are read; an answer of a different format is forwarded unchanged. 0: all formats. */
     aside_formats formats;
     /** The form of the thinking in the items of OpenAI Responses. */
     aside_responses_as responses_as;

@@ -17,11 +17,11 @@ type Part struct {
 	Index    uint64   // of parts of calls: the number of the call in the answer, from 0
 	ID       string   // of PartKindCall: an id that no other call of the answer has
 	Name     string   // of PartKindCall: the name of the tool
-	Made     bool     // of PartKindCall: the id was made here, because the model wrote none or one that is taken
+	Made     bool     // of PartKindCall: the library made the id, because the model wrote none, or the id of an earlier call
 	Whole    bool     // of PartKindCallEnd: the arguments are complete; do not run a call that is not whole
 	Repaired bool     // of PartKindCallEnd: the call broke a rule of its grammar; the model may have meant other arguments
 	Cause    Cause    // of PartKindCallEnd: why the call ended, or CauseMalformed if its arguments are not a JSON object
-	LateID   string   // of PartKindCallEnd: an id that came after PartKindCall; use it in a whole message, and not for a client that has the call
+	LateID   string   // of PartKindCallEnd: an id that the model wrote only after PartKindCall was reported; use it only in a whole message
 	From, To Channel  // of PartKindMoved: the channel in which the text was reported, and the one to which it belongs
 }
 
@@ -156,7 +156,7 @@ func (a *Answer) Counts(channel Channel) (Counts, error) {
 	return within(a, func() (Counts, error) { return a.countsOf(channel) })
 }
 
-// within makes a call of an answer that admits it.
+// within runs a call while no other call uses the answer.
 func within[T any](a *Answer, call func() (T, error)) (none T, err error) {
 	if err := a.enter(); err != nil {
 		return none, err

@@ -1,6 +1,6 @@
-/* Combines work that would otherwise need several crossings from Go into one. Its state is in C's memory, so that the chunk is the
- * only Go memory passed to a call and cgo has no pointers to check. No function of this file may keep the chunk or call back into
- * Go. */
+/* Combines work that would otherwise need several cgo calls into one. The state is in C's memory, so that the chunk is the
+ * only Go memory passed to a call and cgo has no pointers to check. No function of this file may keep the chunk or call
+ * back into Go. */
 #ifndef ASIDE_GO_BRIDGE_H
 #define ASIDE_GO_BRIDGE_H
 
@@ -103,8 +103,8 @@ static inline aside_status aside_go_clone(aside_go *go, aside_go **out)
     return status;
 }
 
-/* Copies the message of a failure. The message belongs to the thread, and the goroutine may be on a different thread at the next
- * crossing. */
+/* Copies the message of a failure. The message belongs to the thread, and the goroutine may be on a different thread at the
+ * next cgo call. */
 static inline aside_status aside_go_settle(char message[ASIDE_GO_MESSAGE], aside_status status)
 {
     if (status < 0)
@@ -124,7 +124,7 @@ static inline aside_status aside_go_feed_events(aside_go *go, const char *buf, s
     return aside_go_fed(go, aside_scanner_feed_into(aside_go_synced(go), buf, len, &go->array));
 }
 
-/* Tries the common case first, in the same crossing. The handle is a number, because cgo would follow a pointer. */
+/* Tries the common case first, in the same cgo call. The handle is a number, because cgo would follow a pointer. */
 static inline int32_t aside_go_feed(uintptr_t handle, const char *buf, size_t len)
 {
     aside_go *go = (aside_go *)handle;

@@ -162,7 +162,7 @@ func (c *Compressor) Close() error {
 	return nil
 }
 
-// enter begins a call, which c.use.leave ends. It returns an error if the compressor is nil or closed, or was not made here.
+// enter begins a call, which c.use.leave ends. It returns an error if the compressor is nil or closed, or was not made by NewCompressor.
 func (c *Compressor) enter() error {
 	if c == nil {
 		return errNil

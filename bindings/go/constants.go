@@ -410,8 +410,8 @@ const (
 	FormatMessages Formats = 8
 	// FormatOllama: Ollama's own format, /api/chat and /api/generate.
 	FormatOllama Formats = 16
-	// FormatAll: All formats, including the formats of later versions: all bits that an int has. Every other value with
-	// a bit of no format is refused.
+	// FormatAll: All formats, including the formats of later versions: all bits of an int. Any other value is refused if
+	// it has a bit that belongs to no format.
 	FormatAll Formats = 2147483647
 )
 
@@ -436,8 +436,8 @@ const (
 	// ShapeContent: The content after thinking that the server has split is split too: markers are removed, and a second
 	// thinking is moved. In a chat's stream this includes ShapeChunks.
 	ShapeContent Shapes = 8
-	// ShapeAll: All shapes, including the shapes of later versions: all bits that an int has. Every other value with a
-	// bit of no shape is refused.
+	// ShapeAll: All shapes, including the shapes of later versions: all bits of an int. Any other value is refused if it
+	// has a bit that belongs to no shape.
 	ShapeAll Shapes = 2147483647
 )
 

@@ -181,7 +181,7 @@ type ToolTrigger struct {
 	ValueBegin string        // the text before a value
 	ValueEnd   string        // the text after a value
 
-	// Preserved are the tags in these texts. A tag that is a special token of the model must be left in the model's text, or the
+	// Preserved has the tags in these texts. A tag that is a special token of the model must be left in the model's text, or the
 	// call cannot be read.
 	Preserved []string
 }

@@ -27,10 +27,10 @@ type AnswerOptions struct {
 	Tools []byte
 	// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
 	// names a tool (tool_choice), a grammar makes the model write the arguments without markers. Not set: the text is
-	// not such arguments.
+	// read as usual.
 	StartCall string
 	// The beginning of the id that is made for a call without one; index of the call follows it. UTF-8. Ids are unique
-	// in a conversation only if each answer has another beginning. Not set: call_.
+	// in a conversation only if each answer has a different beginning. Not set: call_.
 	IDPrefix string
 	// The maximum number of bytes of Tools that are read; a longer list is an error. Reading a list may need about 40
 	// times its length in memory. 0: 4 MiB.
@@ -47,7 +47,7 @@ type AnswerOptions struct {
 	BudgetUnit BudgetUnit
 	// The scope of the budget.
 	BudgetScope BudgetScope
-	// If true, mend arguments that can mean only one thing; the end of such a call has Repaired. In JSON, a backslash
+	// If true, mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash
 	// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
 	// string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
 	// arguments unchanged.
@@ -55,8 +55,9 @@ type AnswerOptions struct {
 	// If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
 	// 16 MiB of thinking are kept for this. If false, such a text has no content.
 	PromoteEmpty bool
-	// If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that
-	// the text starts in the thinking, and the text ends there by itself without confirming the guess.
+	// If true, leave guessed thinking unchanged. If false, report thinking as content too, if the dialect only guessed
+	// that the text starts in the thinking, and the text ends by itself in the thinking, without a marker that confirms
+	// the guess.
 	KeepGuessed bool
 	// If true, report PartKindMoved if reported text belongs to the other channel, for a host that builds a whole
 	// message. If false, content that turns out to be thinking stays content, and thinking that turns out to be the
@@ -92,7 +93,7 @@ type RewriterOptions struct {
 	Tools []byte
 	// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
 	// names a tool (tool_choice), a grammar makes the model write the arguments without markers. Not set: the text is
-	// not such arguments.
+	// read as usual.
 	StartCall string
 	// The maximum number of bytes of Tools that are read; a longer list is an error. Reading a list may need about 40
 	// times its length in memory. 0: 4 MiB.
@@ -103,7 +104,7 @@ type RewriterOptions struct {
 	// The maximum number of calls that are reported, such as 1 for "parallel_tool_calls": false; later calls are
 	// content. 0: 1,024, which is also the most.
 	MaxCalls uint64
-	// If true, mend arguments that can mean only one thing; the end of such a call has Repaired. In JSON, a backslash
+	// If true, mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash
 	// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
 	// string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
 	// arguments unchanged.
@@ -111,8 +112,9 @@ type RewriterOptions struct {
 	// If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
 	// 16 MiB of thinking are kept for this. If false, such a text has no content.
 	PromoteEmpty bool
-	// If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that
-	// the text starts in the thinking, and the text ends there by itself without confirming the guess.
+	// If true, leave guessed thinking unchanged. If false, report thinking as content too, if the dialect only guessed
+	// that the text starts in the thinking, and the text ends by itself in the thinking, without a marker that confirms
+	// the guess.
 	KeepGuessed bool
 	// The name of the field for the thinking.
 	Field Field
@@ -128,7 +130,8 @@ type RewriterOptions struct {
 	// The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0:
 	// 16 MiB.
 	MaxEvent uint64
-	// The formats of the answers that are read; an answer of another format is sent on unchanged. Not set: all formats.
+	// The formats of the answers that are read; an answer of a different format is forwarded unchanged. Not set: all
+	// formats.
 	Formats Formats
 	// The form of the thinking in the items of OpenAI Responses.
 	ResponsesAs ResponsesAs

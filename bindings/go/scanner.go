@@ -14,7 +14,8 @@ type ScannerOptions struct {
 	// Start is the span that is open at the first byte.
 	Start Start
 	// Collect is the largest number of bytes of whole thoughts to hold for TakeThought: text, types and attributes, of which each
-	// counts as at least 48. The excess is cut off, the text last. 0: thoughts are not collected.
+	// counts as at least 48. If a thought does not fit, attributes are dropped first, then the type, and then the end of the text. 0:
+	// thoughts are not collected.
 	Collect uint64
 	// Budget limits the thinking: a KindBudget event marks where the thinking exceeds it. nil: no limit.
 	Budget *Budget
@@ -45,7 +46,7 @@ type Budget struct {
 //
 // Only one call at a time may use a scanner. A second call, from another goroutine, from the scanner's own yield function or from
 // the reader that All reads, returns [ErrBusy] and changes nothing. Methods that return no error may be called at any time: they
-// report the state after the last completed crossing into C. Scanners share no state with each other.
+// report the state after the last completed call into C. Scanners share no state with each other.
 type Scanner struct {
 	use exclusive
 	// The results of the methods that return no error; they can be read while a call is in progress.
@@ -252,7 +253,7 @@ func (s *Scanner) All(r io.Reader) iter.Seq2[Event, error] {
 
 const (
 	readSize   = 16 * 1024
-	emptyReads = 100 // in a row: the reader makes no progress
+	emptyReads = 100 // empty reads in a row: the reader makes no progress
 )
 
 func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
@@ -265,7 +266,7 @@ func (s *Scanner) all(r io.Reader, yield func(Event) bool) error {
 	}
 	empty, eof := 0, false
 	for !s.finishing {
-		// Also without unfed bytes: events may be pending since a pause.
+		// Runs also without unfed bytes, because events may be pending since a pause.
 		if paused, err := s.feedRest(yield); paused || err != nil {
 			return err
 		}
@@ -304,7 +305,8 @@ func (s *Scanner) feedRest(yield func(Event) bool) (paused bool, err error) {
 	return s.run(feed, s.rest, yield)
 }
 
-// enter begins a call, which leave ends. It returns an error if the scanner is nil, closed or in use, or was not made here.
+// enter begins a call, which leave ends. It returns an error if the scanner is nil, closed or in use, or was not made by NewScanner
+// or Clone.
 func (s *Scanner) enter() error {
 	if s == nil {
 		return errNil

@@ -192,10 +192,10 @@ func (s *Scanner) Feed(p []byte, yield func(Event) bool) (n int, err error) {
 	return len(p), nil
 }
 
-// mostLooked is the longest chunk for which looking at each byte is cheaper than crossing into C.
+// mostLooked is the longest chunk for which looking at each byte is cheaper than a cgo call.
 const mostLooked = 32
 
-// passes reports whether a chunk needs no crossing, because none of its bytes changes the scanner's state. The next crossing
+// passes reports whether a chunk needs no cgo call, because none of its bytes changes the scanner's state. The next cgo call
 // reports the number of such bytes to the scanner.
 func (s *Scanner) passes(p []byte) bool {
 	if len(p) > mostLooked || len(p) == 0 {
@@ -238,7 +238,8 @@ func appendTokens(to []C.aside_token, tokens []Token) []C.aside_token {
 	return to
 }
 
-// run yields the pending events, then does a piece of work. It crosses into C once for each full array of events, so usually once.
+// run yields the pending events, then does a piece of work. It makes one cgo call for each full array of events, so usually only
+// one.
 func (s *Scanner) run(work work, p []byte, yield func(Event) bool) (paused bool, err error) {
 	s.consumed.Store(0)
 	s.finishing = work == finish
@@ -260,7 +261,7 @@ func (s *Scanner) yieldPending(yield func(Event) bool) bool {
 	return true
 }
 
-// cross crosses into C once, with a chunk and its tokens.
+// cross makes one cgo call, with a chunk and its tokens.
 func (s *Scanner) cross(work work, p []byte, tokens []C.aside_token) C.aside_status {
 	s.chunk = p
 	switch work {
@@ -277,7 +278,7 @@ func (s *Scanner) cross(work work, p []byte, tokens []C.aside_token) C.aside_sta
 	}
 }
 
-// deliver yields the events of the first crossing, and crosses again while there are more.
+// deliver yields the events of the first cgo call, and calls C again while there are more.
 func (s *Scanner) deliver(work work, status C.aside_status, p []byte, yield func(Event) bool) (paused bool, err error) {
 	for tokens := s.tokens; ; {
 		s.note()
@@ -315,8 +316,8 @@ func remaining(tokens []C.aside_token, n int) []C.aside_token {
 	return tokens
 }
 
-// take stores the results of a crossing. It copies memory that is borrowed from the library, because a pause may outlive it:
-// only a few bytes of a marker, and attributes.
+// take stores the results of a cgo call. It copies memory that is borrowed from the library, because a pause may outlive it: only
+// a few bytes of a marker, and attributes.
 func (s *Scanner) take() {
 	array := &s.c.array
 	s.next, s.count = 0, int(array.count)
@@ -384,8 +385,8 @@ func (s *Scanner) event(c *C.aside_event) Event {
 	return event
 }
 
-// bytes returns n bytes of the stream from an offset on. At most one event begins before the chunk and ends inside it: its
-// bytes in the chunk are appended to those before.
+// bytes returns n bytes of the stream from an offset on. At most one event begins before the chunk and ends inside it: its bytes
+// in the chunk are appended to its earlier bytes.
 func (s *Scanner) bytes(offset uint64, n int) []byte {
 	if offset >= s.base {
 		at := int(offset - s.base)

@@ -80,7 +80,7 @@ func (s *ToolStream) Write(p []byte) (int, error) {
 }
 
 // SetExitCode sets the exit code of the command, which is known when the command has ended: after the last Write, before Finish.
-// Until then, a command without one counts as failed. After Finish the error is [ErrOrder].
+// Until then, a command without an exit code counts as failed. After Finish the error is [ErrOrder].
 func (s *ToolStream) SetExitCode(code int) error {
 	if err := s.enter(); err != nil {
 		return err

@@ -29,7 +29,7 @@ static const char *channel_name(uint32_t channel)
     }
 }
 
-/* Called for each event. `bytes` is valid until the function returns. A result other than 0 would pause the scanner. */
+/* Called for each event. `bytes` is valid until the function returns. A return value other than 0 would pause the scanner. */
 static int32_t print(void *user, const aside_event *event, const char *bytes)
 {
     struct printer *printer = user;

@@ -21,7 +21,7 @@ try {
     if (const auto body = aside::wants(exchange))
         options.body = *body;
     else
-        options.off = true; // then a proxy would need no rewriter
+        options.off = true; // a proxy would forward this answer without a rewriter
     aside::Rewriter rewriter(aside::Dialect::find(argv[1]), options);
 
     char buffer[16 * 1024];

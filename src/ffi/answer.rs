@@ -49,11 +49,11 @@ pub struct aside_answer_options {
     /// content, which is right for a request without tools. NULL: every call is reported, and the types of its arguments are not
     /// known.
     pub tools: aside_bytes,
-    /// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request names a
-    /// tool (`tool_choice`), a grammar makes the model write the arguments without markers. NULL: the text is not such arguments.
+    /// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request names a tool
+    /// (`tool_choice`), a grammar makes the model write the arguments without markers. NULL: the text is read as usual.
     pub start_call: aside_bytes,
-    /// The beginning of the id that is made for a call without one; `index` of the call follows it. UTF-8. Ids are unique in a
-    /// conversation only if each answer has another beginning. NULL: `call_`.
+    /// The beginning of the id that is made for a call without one; `index` of the call follows it. UTF-8. Ids are unique in a conversation
+    /// only if each answer has a different beginning. NULL: `call_`.
     pub id_prefix: aside_bytes,
     /// The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40 times its
     /// length in memory. 0: 4 MiB.
@@ -70,15 +70,15 @@ pub struct aside_answer_options {
     pub budget_unit: aside_budget_unit,
     /// The scope of the budget.
     pub budget_scope: aside_budget_scope,
-    /// 1: mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a backslash that does not
-    /// begin an escape is escaped. If the schema asks for an array or an object and not for a string, a string that contains it as
-    /// JSON is decoded, and a Python literal between markers becomes JSON. 0: leave the arguments unchanged.
+    /// 1: mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash that does not begin an
+    /// escape is escaped. If the schema asks for an array or an object and not for a string, a string that contains it as JSON is decoded,
+    /// and a Python literal between markers becomes JSON. 0: leave the arguments unchanged.
     pub repair_arguments: u32,
     /// 1: report the thinking as content if the text ends by itself and has neither content nor a call. At most 16 MiB of thinking
     /// are kept for this. 0: such a text has no content.
     pub promote_empty: u32,
-    /// 1: leave guessed thinking unchanged. 0: report it as content too, if the dialect only guessed that the text starts in the
-    /// thinking, and the text ends there by itself without confirming the guess.
+    /// 1: leave guessed thinking unchanged. 0: report thinking as content too, if the dialect only guessed that the text starts in the
+    /// thinking, and the text ends by itself in the thinking, without a marker that confirms the guess.
     pub keep_guessed: u32,
     /// 1: report `ASIDE_PART_KIND_MOVED` if reported text belongs to the other channel, for a host that builds a whole message.
     /// 0: content that turns out to be thinking stays content, and thinking that turns out to be the answer is reported again as

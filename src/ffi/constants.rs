@@ -452,8 +452,8 @@ enumeration! {
         ASIDE_FORMAT_MESSAGES = 8 => MESSAGES,
         /// Ollama's own format, `/api/chat` and `/api/generate`.
         ASIDE_FORMAT_OLLAMA = 16 => OLLAMA,
-        /// All formats, including the formats of later versions: all bits that an `int` has. Every other value with a bit of no
-        /// format is refused.
+        /// All formats, including the formats of later versions: all bits of an `int`. Any other value is refused if it has a bit
+        /// that belongs to no format.
         ASIDE_FORMAT_ALL = 0x7FFF_FFFF => ALL,
     }
 }
@@ -475,8 +475,8 @@ enumeration! {
         /// The content after thinking that the server has split is split too: markers are removed, and a second thinking is
         /// moved. In a chat's stream this includes `ASIDE_SHAPE_CHUNKS`.
         ASIDE_SHAPE_CONTENT = 8 => CONTENT,
-        /// All shapes, including the shapes of later versions: all bits that an `int` has. Every other value with a bit of no
-        /// shape is refused.
+        /// All shapes, including the shapes of later versions: all bits of an `int`. Any other value is refused if it has a bit
+        /// that belongs to no shape.
         ASIDE_SHAPE_ALL = 0x7FFF_FFFF => ALL,
     }
 }

@@ -48,7 +48,7 @@ pub struct aside_rewriter_options {
     pub calls: u32,
     /// The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0: 16 MiB.
     pub max_event: u64,
-    /// The formats of the answers that are read; an answer of another format is sent on unchanged. 0: all formats.
+    /// The formats of the answers that are read; an answer of a different format is forwarded unchanged. 0: all formats.
     pub formats: aside_formats,
     /// The form of the thinking in the items of OpenAI Responses.
     pub responses_as: aside_responses_as,

@@ -25,15 +25,14 @@
 //         scanner.finish(show);
 //     }
 //
-// There are two ways to read the events. With a callable: feed(), finish() and the like call it for each one. It is compiled into
-// the one function that the library calls back: no std::function, no allocation. With a loop: events(), finish_events() and the
-// like return ranges. Both report the same events with the same bytes, except that either may cut a text into two events where the
-// other reports one.
+// There are two ways to read the events. With a callable: feed(), finish() and similar functions call it for each event. The callable is
+// compiled into the function that the library calls back: no std::function, no allocation. With a loop: events(), finish_events() and
+// similar functions return ranges. Both report the same events with the same bytes, except that either may cut a text into two events where
+// the other reports one.
 //
-// Ownership. Dialect, Scanner, Answer and Rewriter own their contents, can be moved and not copied, and free it
-// when they are destroyed. Scanners, answers and rewriters keep what they need of their dialect, which may be destroyed
-// before them. An object that was moved from is empty: `if (scanner)` is then false, and calling an empty one fails with
-// Status::null.
+// Ownership. Dialect, Scanner, Answer and Rewriter own their contents, can be moved and not copied, and free it when they are destroyed.
+// Scanners, answers and rewriters keep the data that they need of their dialect, which may be destroyed before them. An object that was
+// moved from is empty: `if (scanner)` is then false, and a call of an empty object fails with Status::null.
 //
 // Lifetime. An event's views are valid until the callable returns, or until the loop's next step. A thought's views
 // are valid until the next take_thought() or reset() of that scanner, or until it is destroyed; the parts of an
@@ -60,9 +59,9 @@
 // moved or destroyed from its own callable: the library refuses (Status::busy), and a scanner that is destroyed there is never
 // freed.
 //
-// Versions. A function that finds or loads a dialect calls the function that carries this header's version in its
-// name, so that a program does not link with an older library. Enumerations may get values that this header does not
-// name: ignore them. C functions that have no counterpart here yet can be called with handle().
+// Versions. A function that finds or loads a dialect calls the function that carries this header's version in its name, so that a program
+// does not link with an older library. Enumerations may get values that this header does not name: ignore them. Call C functions that have
+// no counterpart in this header with handle().
 
 #ifndef ASIDE_HPP
 #define ASIDE_HPP
@@ -398,8 +397,8 @@ enum class Formats : std::uint32_t {
     messages = ASIDE_FORMAT_MESSAGES,
     /// Ollama's own format, `/api/chat` and `/api/generate`.
     ollama = ASIDE_FORMAT_OLLAMA,
-    /// All formats, including the formats of later versions: all bits that an `int` has. Every other value with a bit of no
-    /// format is refused.
+    /// All formats, including the formats of later versions: all bits of an `int`. Any other value is refused if it has a
+    /// bit that belongs to no format.
     all = ASIDE_FORMAT_ALL,
 };
 
@@ -417,8 +416,8 @@ enum class Shapes : std::uint32_t {
     /// The content after thinking that the server has split is split too: markers are removed, and a second thinking is
     /// moved. In a chat's stream this includes `Shapes::chunks`.
     content = ASIDE_SHAPE_CONTENT,
-    /// All shapes, including the shapes of later versions: all bits that an `int` has. Every other value with a bit of no
-    /// shape is refused.
+    /// All shapes, including the shapes of later versions: all bits of an `int`. Any other value is refused if it has a bit
+    /// that belongs to no shape.
     all = ASIDE_SHAPE_ALL,
 };
 
@@ -565,10 +564,10 @@ struct AnswerOptions {
     std::optional<std::string_view> tools{};
     /// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
     /// names a tool (`tool_choice`), a grammar makes the model write the arguments without markers. Not set: the text is
-    /// not such arguments.
+    /// read as usual.
     std::optional<std::string_view> start_call{};
     /// The beginning of the id that is made for a call without one; `index` of the call follows it. UTF-8. Ids are unique
-    /// in a conversation only if each answer has another beginning. Not set: `call_`.
+    /// in a conversation only if each answer has a different beginning. Not set: `call_`.
     std::optional<std::string_view> id_prefix{};
     /// The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40
     /// times its length in memory. 0: 4 MiB.
@@ -585,7 +584,7 @@ struct AnswerOptions {
     BudgetUnit budget_unit = BudgetUnit::bytes;
     /// The scope of the budget.
     BudgetScope budget_scope = BudgetScope::span;
-    /// If true, mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a backslash
+    /// If true, mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash
     /// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
     /// string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
     /// arguments unchanged.
@@ -593,8 +592,9 @@ struct AnswerOptions {
     /// If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
     /// 16 MiB of thinking are kept for this. If false, such a text has no content.
     bool promote_empty = false;
-    /// If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that the
-    /// text starts in the thinking, and the text ends there by itself without confirming the guess.
+    /// If true, leave guessed thinking unchanged. If false, report thinking as content too, if the dialect only guessed
+    /// that the text starts in the thinking, and the text ends by itself in the thinking, without a marker that confirms
+    /// the guess.
     bool keep_guessed = false;
     /// If true, report `PartKind::moved` if reported text belongs to the other channel, for a host that builds a whole
     /// message. If false, content that turns out to be thinking stays content, and thinking that turns out to be the answer
@@ -663,7 +663,7 @@ struct RewriterOptions {
     std::optional<std::string_view> tools{};
     /// The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
     /// names a tool (`tool_choice`), a grammar makes the model write the arguments without markers. Not set: the text is
-    /// not such arguments.
+    /// read as usual.
     std::optional<std::string_view> start_call{};
     /// The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40
     /// times its length in memory. 0: 4 MiB.
@@ -674,7 +674,7 @@ struct RewriterOptions {
     /// The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
     /// content. 0: 1,024, which is also the most.
     std::uint64_t max_calls = 0;
-    /// If true, mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a backslash
+    /// If true, mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash
     /// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
     /// string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
     /// arguments unchanged.
@@ -682,8 +682,9 @@ struct RewriterOptions {
     /// If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
     /// 16 MiB of thinking are kept for this. If false, such a text has no content.
     bool promote_empty = false;
-    /// If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that the
-    /// text starts in the thinking, and the text ends there by itself without confirming the guess.
+    /// If true, leave guessed thinking unchanged. If false, report thinking as content too, if the dialect only guessed
+    /// that the text starts in the thinking, and the text ends by itself in the thinking, without a marker that confirms
+    /// the guess.
     bool keep_guessed = false;
     /// The name of the field for the thinking.
     Field field = Field::reasoning_content;
@@ -698,7 +699,8 @@ struct RewriterOptions {
     bool calls = false;
     /// The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0: 16 MiB.
     std::uint64_t max_event = 0;
-    /// The formats of the answers that are read; an answer of another format is sent on unchanged. Not set: all formats.
+    /// The formats of the answers that are read; an answer of a different format is forwarded unchanged. Not set: all
+    /// formats.
     Formats formats{};
     /// The form of the thinking in the items of OpenAI Responses.
     ResponsesAs responses_as = ResponsesAs::reasoning_text;
@@ -1200,8 +1202,9 @@ inline constexpr std::uint64_t unlimited = UINT64_MAX;
 /// The options of a scanner. The defaults follow the scanner's dialect.
 struct ScannerOptions {
     Start start = Start::dialect;
-    /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types,
-    /// and attributes, of which each counts as at least 48. The excess is cut off, the text last.
+    /// Non-zero: collect whole thoughts for take_thought(), and hold at most this many bytes of them at a time: text, types, and
+    /// attributes, of which each counts as at least 48. If a thought does not fit, attributes are dropped first, then the type, and then
+    /// the end of the text.
     std::uint64_t collect = 0;
     /// The limit of the thinking, beyond which a Kind::budget event is reported, once for each span or stream.
     std::uint64_t budget = unlimited;
@@ -1227,7 +1230,8 @@ struct Counts {
     std::uint64_t characters = 0; ///< of text; of invalid UTF-8, the bytes that do not continue a character
     std::uint64_t spans = 0;      ///< that were opened
     std::uint64_t tokens = 0;     ///< whose first byte is text of the channel, of those from feed_tokens()
-    /// Of Channel::thinking: whole thoughts that were lost since the start or the last reset, because 1,024 were waiting.
+    /// Of Channel::thinking: whole thoughts that were lost since the start or the last reset, because 1,024 others were waiting for
+    /// take_thought().
     std::uint64_t lost_thoughts = 0;
 };
 
@@ -1365,9 +1369,8 @@ public:
         });
     }
 
-    // Functions that return a range of events, for loops. The chunk is fed as the loop takes the events, and a failure
-    // is thrown there. Chunk, tokens and scanner must outlive the range, and nothing else may call this scanner
-    // during the loop.
+    // Functions that return a range of events, for loops. The chunk is fed while the loop reads the events, and the loop's steps throw
+    // failures. Chunk, tokens and scanner must outlive the range, and nothing else may call this scanner during the loop.
 
     [[nodiscard]] EventRange events(std::string_view chunk) &noexcept;
     [[nodiscard]] EventRange finish_events() &noexcept;
@@ -1566,7 +1569,7 @@ private:
         return aside_scanner_feed_into(scanner, rest_.data(), rest_.size(), array);
     }
 
-    /// Skips the tokens of `len` bytes; the rest of the last one is begun_.
+    /// Skips the tokens of `len` bytes; begun_ becomes the rest of a token that was partly skipped.
     void pass_tokens(std::size_t len) noexcept
     {
         if (begun_.len > 0) {
@@ -1642,7 +1645,7 @@ struct Part {
     std::uint64_t index;   ///< of the parts of a call: its number in the answer, from 0
     std::string_view name; ///< of a call: the tool
     std::string_view id;   ///< of a call: an id that no other call of the answer has
-    bool is_made;          ///< of a call: the id was made here, because the model wrote none or one that is taken
+    bool is_made;          ///< of a call: the library made the id, as the model wrote none, or that of an earlier call
     bool is_whole;         ///< of a call's end: the arguments are complete; do not run a call that is not whole
     bool is_repaired;      ///< of a call's end: it was repaired, and the model may have meant other arguments
     Cause cause;           ///< of a call's end: why, or Cause::malformed if the arguments are not a JSON object
@@ -1715,9 +1718,9 @@ private:
     std::size_t count_ = 0;
 };
 
-/// Reads one text of a model, cut anywhere, and reports thinking, content and tool calls with JSON arguments, as parts without
-/// markers. Every byte of the text is in exactly one part, in a call that is reported, or is a marker or framing around these: what
-/// turns out not to be a call is content, in its place. Only one thread at a time may use it; answers share no state that changes.
+/// Reads one text of a model, cut anywhere, and reports thinking, content and tool calls with JSON arguments, as parts without markers.
+/// Every byte of the text is in exactly one part, in a call that is reported, or is a marker or framing around these: text that turns out
+/// not to be a call is content, in its place. Only one thread at a time may use it; answers share no state that changes.
 ///
 ///     aside::AnswerOptions options;
 ///     options.tools = request.tools;
@@ -1735,9 +1738,9 @@ public:
     /// Makes an empty object, which owns nothing.
     Answer() noexcept = default;
 
-    /// Makes an answer at the start of a text. Fails with Status::option for a start that the dialect does not have, and for tools
-    /// that cannot be read, and the message has the place of the fault; with Status::memory. If memory runs out while the tools are
-    /// read, the process ends.
+    /// Makes an answer at the start of a text. Fails with Status::option for a start that the dialect does not have, and for tools that
+    /// cannot be read (the message has the place of the fault), and with Status::memory. If memory runs out while the tools are read, the
+    /// process ends.
     explicit Answer(const Dialect &dialect, const AnswerOptions &options = {})
     {
         const aside_answer_options raw = detail::lend(options);
@@ -2187,7 +2190,7 @@ struct HistoryOptions {
     HistoryTurns turns = HistoryTurns::all;
     HistoryMissing missing = HistoryMissing::leave;
     HistoryMade made = HistoryMade::keep;
-    /// The most bytes of a body that is read: a longer one is returned unchanged. 0: 32 MiB.
+    /// The maximum length of a body in bytes: a longer body is returned unchanged. 0: 32 MiB.
     std::uint64_t max_body = 0;
     /// With HistoryName::text, the handle() of the dialect whose markers are written. The dialect must stay valid until the request
     /// is rewritten.

@@ -29,10 +29,10 @@
 // Errors. Functions that fail throw Error. A filter or cache that fails does not fail the call: it is skipped in that call,
 // and the report says so. If the library runs out of memory, the process ends.
 //
-// Callables of filters and caches run in the threads that compress, several at the same time if the host does so. An
-// exception does not pass through the library: it is caught, and its what() becomes the reason in the report. The thread
-// must not end in a callable, by pthread_exit or by being cancelled. A callable that uses the compressor that called it gets
-// Status::busy; one that destroys it there never frees it.
+// Callables of filters and caches run in the threads that compress, at the same time if several threads do. An exception does not
+// pass through the library: it is caught, and its what() becomes the reason in the report. The thread must not end in a callable,
+// by pthread_exit or by being cancelled. If a callable uses the compressor that called it, the call fails with Status::busy; if it
+// destroys that compressor, the memory is never freed.
 //
 // Threads. A compressor never changes, except for its caches: any number of threads may use one. A registry or a stream may
 // be used by one thread at a time.
@@ -77,7 +77,7 @@ struct Invocation {
     std::uint64_t now = 0; ///< the time in seconds since 1970, for caches
 };
 
-/// A filter of the host. It promises only to return a shorter text; that is checked.
+/// A filter of the host. Its result must be shorter than the text, which the library checks; nothing else is required.
 struct Filter {
     std::string id;                    ///< its name in banners and reports, without control characters
     std::vector<std::string> tool_ids; ///< the tools whose results it is for; none: all
@@ -98,7 +98,7 @@ struct Hit {
 struct Cache {
     std::string id;
     std::vector<std::string> tool_ids;
-    /// Gets every invocation, before any cache looks it up. May be empty.
+    /// Receives every invocation, before any cache's `lookup` is called. May be empty.
     std::function<void(const Invocation &)> observe;
     /// Returns the recorded result of an invocation, if there is one.
     std::function<std::optional<Hit>(const Invocation &)> lookup;
@@ -262,7 +262,7 @@ public:
     /// Adds the library's own cache, `last-run`: the last result of each invocation, in at most `size` bytes. Unstable.
     void add_last_run(std::size_t size) { detail::check_status(aside_registry_add_last_run(handle_.get(), size)); }
 
-    /// Adds the filter `minify-json`, the only one for text that is protected. Unstable.
+    /// Adds the filter `minify-json`, the only filter that changes protected text. Unstable.
     void minify_json() { detail::check_status(aside_registry_minify_json(handle_.get())); }
 
 private:
@@ -415,9 +415,9 @@ inline aside_invocation lend(const Invocation &invocation) noexcept
 
 /// The options of a compressor.
 struct CompressorOptions {
-    /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at least
-    /// 1,024. 0: no budget. Text that is never changed stays whole in any case, and every other text part may have
-    /// 1,024: 100 parts may have 100 KiB together, however small the budget is.
+    /// The largest number of bytes that the text parts of a result may have together, banners and markers included; at least 1,024.
+    /// 0: no budget. Text that is never changed stays whole in any case, and every other text part may have 1,024 bytes: 100 parts
+    /// may have 100 KiB together, however small the budget is.
     std::uint64_t budget = 0;
     /// The banner's last sentence, which says how a user of this host switches compression off. Empty: a general sentence.
     std::string_view switch_off = {};
@@ -500,8 +500,8 @@ public:
         return detail::view(out);
     }
 
-    /// Sets the exit code of the command, which is known when the command has ended: after the last byte, before `finish`.
-    /// Until then, a command without one counts as failed. Status::order after `finish`.
+    /// Sets the exit code of the command, which is known when the command has ended: after the last byte, before `finish`. Until
+    /// then, a command without an exit code counts as failed. Status::order after `finish`.
     void set_exit_code(std::int64_t code) { detail::check_status(aside_tool_stream_set_exit_code(handle_.get(), code)); }
 
     /// Ends the output; returns the rest, and in `compressed` the report, without parts. The stream accepts no more text after

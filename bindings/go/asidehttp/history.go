@@ -33,7 +33,7 @@ func FindHistory(server string) (History, error) {
 	return h, nil
 }
 
-// joined is a body of which a part has already been read.
+// joined is a body whose beginning has already been read.
 type joined struct {
 	io.Reader
 	io.Closer

@@ -35,7 +35,7 @@ func (a *Answer) flush() ([]Part, error) { return a.step(stepFlush, nil) }
 
 func (a *Answer) forceClose() ([]Part, error) { return a.step(stepForceClose, nil) }
 
-// step feeds a chunk, or does a different step.
+// step runs a step of the answer, such as feeding a chunk.
 func (a *Answer) step(step uint64, p []byte) (parts []Part, err error) {
 	a.engine.mu.Lock()
 	defer a.engine.mu.Unlock()

@@ -251,7 +251,7 @@ func (o *object) run(name string, numbers []uint64, texts []string, read func(*r
 	return o.engine.run(name, append([]uint64{o.number}, numbers...), texts, read)
 }
 
-// setTools calls a function of the object that takes a request's tools, if there are some.
+// setTools calls a function of the object with a request's tools; without an argument if the tools are not known.
 func (o *object) setTools(name string, tools []byte) error {
 	var texts []string
 	if tools != nil {
@@ -264,7 +264,7 @@ func (o *object) setTools(name string, tools []byte) error {
 // text returns bytes as a string that must not be kept.
 func text(p []byte) string { return unsafe.String(unsafe.SliceData(p), len(p)) }
 
-// The same sentences as in src/ffi/status.rs.
+// These sentences must equal those of src/ffi/status.rs.
 var statusTexts = map[Status]string{
 	ErrNull:      "a pointer is NULL",
 	ErrLength:    "a length cannot be right: above PTRDIFF_MAX, or not what the tokens add up to",

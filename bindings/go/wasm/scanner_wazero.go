@@ -213,7 +213,7 @@ func (s *Scanner) countsOf(channel Channel) (Counts, error) {
 	return counts, err
 }
 
-// counts returns the counts of a channel, of those of all channels.
+// counts reads the counts of all channels, and returns those of one.
 func (r *reader) counts(channel Channel) (counts Counts) {
 	for each := ChannelContent; each <= ChannelTool; each++ {
 		of := Counts{Bytes: r.long(), Characters: r.long(), Spans: r.long(), Tokens: r.long()}
@@ -246,7 +246,7 @@ func (s *Scanner) takeThought() (thought Thought, taken bool, err error) {
 	return thought, result == 1, err
 }
 
-// run yields the pending events, then does a piece of work: a chunk that is longer than the window in several crossings.
+// run yields the pending events, then does a piece of work: a chunk that is longer than the window is passed in several calls.
 func (s *Scanner) run(work work, p []byte, yield func(Event) bool) (paused bool, err error) {
 	s.consumed.Store(0)
 	s.finishing = work == finish
@@ -275,7 +275,7 @@ func (s *Scanner) run(work work, p []byte, yield func(Event) bool) (paused bool,
 
 var steps = map[work]uint64{feed: stepFeed, finish: stepFinish, flush: stepFlush, forceClose: stepForceClose}
 
-// cross feeds a piece that fits into the window, or does a different step, and stores the events.
+// cross runs a step, such as feeding a piece that fits into the window, and stores the events.
 func (s *Scanner) cross(work work, p []byte) error {
 	s.engine.mu.Lock()
 	defer s.engine.mu.Unlock()
@@ -361,7 +361,7 @@ func (s *Scanner) yieldPending(yield func(Event) bool) bool {
 	return true
 }
 
-// releaseChunk drops the caller's chunk, which is an event only if it is the only one.
+// releaseChunk drops the caller's chunk, which an event refers to only if it is the only event.
 func (s *Scanner) releaseChunk() {
 	if s.next == s.count {
 		clear(s.events)

@@ -1,6 +1,6 @@
-// Processor time of the calls for each token and each frame, and of the first use of a dialect, in a separate process; memory that grows
-// with 100,000 scanners that are used and freed. Prints one line of JSON. `scripts/test-js --bench` runs it on the package as
-// installed, and native.c, which makes the same calls to the native library.
+// Measures the processor time of the calls for each token and each frame, and of the first use of a dialect, in a separate process; and
+// how much memory 100,000 scanners leave in use after they are freed. Prints one line of JSON. `scripts/test-js --bench` runs it on the
+// package as installed, and native.c, which makes the same calls to the native library.
 
 import { execFileSync } from "node:child_process";
 import { Dialect, Rewriter, Scanner } from "libaside";
@@ -11,7 +11,7 @@ const FRAME = new TextEncoder().encode(
 const ROUNDS = 7;
 const COUNT = 200_000;
 
-// The least of some rounds, in nanoseconds a call.
+// Returns the shortest time of several rounds, in nanoseconds per call.
 function least(call) {
   let least = Infinity;
   for (let round = 0; round < ROUNDS; round++) {
@@ -22,7 +22,7 @@ function least(call) {
   return Math.round(least);
 }
 
-// The memory in kB that remains in use after this many scanners; three times as many were made and freed before.
+// Returns the memory in kB that remains in use after this many scanners were used and freed, after a warm-up with three times as many.
 function kept(count) {
   const use = () => {
     for (let at = 0; at < count; at++) {

@@ -48,7 +48,7 @@ while (at < file.length) {
   at = end;
 }
 
-// The path of a mangled name, in both of Rust's manglings; in the newer one, only the crate.
+// Returns the path of a name in Rust's older mangling, and only the crate in the newer one.
 function pathOf(name) {
   let rest = name.match(/^_ZN(.*)$/)?.[1];
   if (rest === undefined) return name.match(/C(?:s[A-Za-z0-9]*_)?\d+_?([a-z_0-9]+?)(?=\d|[A-Z]|$)/)?.[1] ?? name;
@@ -60,8 +60,8 @@ function pathOf(name) {
   return steps.join("::").replaceAll("$LT$", "<").replaceAll("$u20$", " ").replaceAll("$RF$", "&").replaceAll("..", "::");
 }
 
-// The module of a function: two steps of a path in the library, one step in other crates. A method is named by its type, `<TYPE as
-// TRAIT>::NAME`.
+// Returns the module of a function: the first two parts of a path in the library, the crate in other crates. A method is named by
+// its type, `<TYPE as TRAIT>::NAME`.
 function moduleOf(name) {
   const path = pathOf(name).replace(/^_?<+&?(?:mut )?/, "").match(/[A-Za-z_0-9]+(?:::[A-Za-z_0-9]+)*/)?.[0].split("::") ?? ["?"];
   return path[0] === "aside" ? path.slice(0, 2).join("::") : path[0];

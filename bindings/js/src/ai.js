@@ -2,7 +2,7 @@
 
 import { Answer, Dialect, UnknownDialectError } from "libaside";
 
-// The reasons of the AI SDK that say how a text has ended.
+// The AI SDK's reasons for the end of a text, with the corresponding reason of an answer.
 const REASONS = { stop: "ended", length: "cut_off" };
 
 // Returns middleware. Without a dialect, the model's name decides; the dialect of an unknown model is `any`. The tools are
@@ -17,7 +17,7 @@ export function asideMiddleware(dialect = null, options = {}) {
       idPrefix: `call_${Math.random().toString(36).slice(2)}_`,
       ...(isWhole && { notWhole: "text" }),
       ...options,
-      // Parts of a stream cannot be moved any more.
+      // Parts that were sent in a stream cannot be moved.
       mayTakeBack: isWhole,
     });
   };

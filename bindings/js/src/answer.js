@@ -119,7 +119,7 @@ export class Answer extends Handle {
     return this.#feed(core, step, "", this.#released(core));
   }
 
-  // Feeds the half of a character that waits, and returns its parts.
+  // Feeds the waiting half of a character, and returns its parts.
   #released(core) {
     return this.#form.half === "" ? [] : this.#feed(core, FEED, this.#form.release(), []);
   }

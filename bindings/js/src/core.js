@@ -49,7 +49,7 @@ async function compile(source) {
   if (source instanceof WebAssembly.Module) return source;
   if (typeof Response === "function" && source instanceof Response) {
     if (!source.ok) throw new Error(`the wasm file cannot be loaded: ${source.url} answers ${source.status}`);
-    // A server that does not know the type of wasm files sends a different type, which streaming compilation refuses.
+    // A server that does not know the media type of wasm files sends a different type, which streaming compilation refuses.
     if (source.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(source);
     source = await source.arrayBuffer();
   }
@@ -235,7 +235,7 @@ class Reader {
         for (let next = at; next < end; next++) text += String.fromCharCode(this.bytes[next]);
         return text;
       }
-      // Many texts are decoded at once.
+      // All of the output is decoded in one call, and its texts are slices of the result.
       this.all ??= decoder.decode(this.bytes.subarray(this.first, this.end));
       return this.all.slice(at - this.first, end - this.first);
     }

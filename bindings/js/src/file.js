@@ -4,5 +4,6 @@ import { WasmFile } from "./core.js";
 
 export const file = new WasmFile();
 
-// Loads the wasm file. Only browsers need this, before everything else; in Node, Deno, Bun and workers the file loads itself.
+// Loads the wasm file. Only browsers need this call, before all other calls; Node, Deno, Bun and workers load the file
+// themselves.
 export const init = (source) => file.init(source);

@@ -36,7 +36,7 @@ export class Handle {
     this.#number = -1;
   }
 
-  // Returns the instance of an object, which must not be freed. The object may have a new number after that.
+  // Returns the instance of an object that is not freed. If the instance has ended, makes the object again, with a new number.
   static core(handle) {
     if (handle.#number < 0) throw new AsideError("this object was freed");
     if (handle.#core.trap) {

@@ -59,7 +59,7 @@ export type HistoryOutcome = "read" | "too_long" | "not_utf8" | "not_request" | 
 /** A text in the form of its stream: a stream that is fed strings returns strings, and a stream that is fed bytes returns bytes. */
 export type Text = string | Uint8Array;
 
-/** The tools of a request: a list as the API takes it, or the JSON of one. */
+/** The tools of a request: a list in the form of the API, or such a list as JSON. */
 export type Tools = string | readonly object[];
 
 /** A request to libaside that cannot be fulfilled. The message says why. */
@@ -93,11 +93,10 @@ export class JoinError extends AsideError {
 }
 
 /** A defect of the library; its `cause` is what the module has thrown. It ends the WebAssembly instance: all existing scanners,
- * answers and rewriters throw it from then on, also those of other streams. New ones, and existing dialects, work in a new
- * instance. */
+ * answers and rewriters throw it from then on. New objects, and existing dialects, work in a new instance. */
 export class DefectError extends Error {}
 
-/** Loads the wasm file. Browsers need it before all else; Node, Deno, Bun and workers load the file themselves. Other hosts pass
+/** Loads the wasm file. Browsers need this call before all others; Node, Deno, Bun and workers load the file themselves. Other hosts pass
  * the file: a module, its bytes, or a Response with them. */
 export function init(source?: WebAssembly.Module | BufferSource | Response | PromiseLike<Response>): Promise<void>;
 
@@ -267,7 +266,7 @@ export class Scanner<T extends Text = string> extends Handle {
   endReason(reason: EndReason): void;
   /** Returns the counts of the text of a channel since the stream began. */
   counts(channel: Channel): Counts;
-  /** Takes the oldest whole thought that was not taken yet. Needs `collect`. */
+  /** Removes and returns the oldest whole thought. Needs `collect`. */
   takeThought(): Thought<T> | null;
   /** Returns a scanner in the same state, in the middle of a stream too. */
   copy(): Scanner<T>;
@@ -292,7 +291,7 @@ export type Part<T extends Text = string> =
   /** The next text of a channel. */
   | (OfKind<"thinking" | "content"> & { readonly text: T })
   /** A call begins. `index` is its number in the answer, from 0, and no other call of the answer has its `id`; `isMade` says
-   * whether the library made the id, because the model wrote none or one that is taken. */
+   * whether the library made the id, because the model wrote none, or the id of an earlier call. */
   | (OfKind<"call"> & { readonly index: number; readonly id: string; readonly isMade: boolean; readonly name: string })
   /** The next part of a call's arguments. Joined, they are a JSON object if the call is whole. */
   | (OfKind<"arguments"> & { readonly index: number; readonly text: T })
@@ -337,10 +336,10 @@ export interface AnswerOptions {
   tools?: Tools | null;
   /** The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
    * names a tool (`tool_choice`), a grammar makes the model write the arguments without markers. Not set: the text is
-   * not such arguments. */
+   * read as usual. */
   startCall?: string;
   /** The beginning of the id that is made for a call without one; `index` of the call follows it. UTF-8. Ids are unique
-   * in a conversation only if each answer has another beginning. Not set: `call_`. */
+   * in a conversation only if each answer has a different beginning. Not set: `call_`. */
   idPrefix?: string;
   /** The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40
    * times its length in memory. Not set: 4 MiB. */
@@ -357,16 +356,17 @@ export interface AnswerOptions {
   budgetUnit?: BudgetUnit;
   /** The scope of the budget. Default: "span". */
   budgetScope?: BudgetScope;
-  /** If true, mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a
-   * backslash that does not begin an escape is escaped. If the schema asks for an array or an object and not for a
-   * string, a string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false,
-   * leave the arguments unchanged. */
+  /** If true, mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash
+   * that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
+   * string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
+   * arguments unchanged. */
   repairArguments?: boolean;
   /** If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
    * 16 MiB of thinking are kept for this. If false, such a text has no content. */
   promoteEmpty?: boolean;
-  /** If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that the
-   * text starts in the thinking, and the text ends there by itself without confirming the guess. */
+  /** If true, leave guessed thinking unchanged. If false, report thinking as content too, if the dialect only guessed
+   * that the text starts in the thinking, and the text ends by itself in the thinking, without a marker that confirms
+   * the guess. */
   keepGuessed?: boolean;
   /** If true, report "moved" if reported text belongs to the other channel, for a host that builds a whole message. If
    * false, content that turns out to be thinking stays content, and thinking that turns out to be the answer is
@@ -394,11 +394,11 @@ export interface AnswerOptions {
  */
 export class Answer<T extends Text = string> extends Handle {
   constructor(dialect: Dialect | string, options?: AnswerOptions);
-  /** Feeds the next text, and returns the parts that are decided: perhaps none yet. */
+  /** Feeds the next text, and returns the parts that are decided, which may be none. */
   feed(text: T): Part<T>[];
   /** Feeds the model's own tokens: a text, the length of each token in bytes of UTF-8, and which are special. */
   feedTokens(text: T, lengths: ArrayLike<number>, special: ArrayLike<boolean | number>): Part<T>[];
-  /** Returns the held text: what may begin a marker, and what is of a call that is not decided. The text continues. */
+  /** Returns the held text: text that may begin a marker, and text of a call that is not decided. The text continues. */
   flush(): Part<T>[];
   /** Closes the open thinking, or the open call, as a scanner's `forceClose` does. */
   forceClose(): Part<T>[];
@@ -412,8 +412,8 @@ export class Answer<T extends Text = string> extends Handle {
   /** Sets the tools of the next text, before its first byte: for an answer that serves one request after another. With null, calls
    * of any tool are reported; with an empty list, all calls are content. */
   useTools(tools: Tools | null): void;
-  /** Returns the counts of a channel's text: also of thinking that was dropped, and of text that was moved later. After the end of a
-   * text they are those of that text, until another begins. */
+  /** Returns the counts of a channel's text: also of thinking that was dropped, and of text that was moved later. After the end of
+   * a text, its counts are returned until another text begins. */
   counts(channel: Channel): Counts;
   /** Forgets the text. The next feed begins a new one, with the answer's own start and tools. */
   reset(): void;
@@ -448,7 +448,7 @@ export interface RewriterOptions {
   tools?: Tools | null;
   /** The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a request
    * names a tool (`tool_choice`), a grammar makes the model write the arguments without markers. Not set: the text is
-   * not such arguments. */
+   * read as usual. */
   startCall?: string;
   /** The maximum number of bytes of `tools` that are read; a longer list is an error. Reading a list may need about 40
    * times its length in memory. Not set: 4 MiB. */
@@ -459,16 +459,17 @@ export interface RewriterOptions {
   /** The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
    * content. Not set: 1,024, which is also the most. */
   maxCalls?: number;
-  /** If true, mend arguments that can mean only one thing; the end of such a call has `is_repaired`. In JSON, a
-   * backslash that does not begin an escape is escaped. If the schema asks for an array or an object and not for a
-   * string, a string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false,
-   * leave the arguments unchanged. */
+  /** If true, mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash
+   * that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
+   * string that contains it as JSON is decoded, and a Python literal between markers becomes JSON. If false, leave the
+   * arguments unchanged. */
   repairArguments?: boolean;
   /** If true, report the thinking as content if the text ends by itself and has neither content nor a call. At most
    * 16 MiB of thinking are kept for this. If false, such a text has no content. */
   promoteEmpty?: boolean;
-  /** If true, leave guessed thinking unchanged. If false, report it as content too, if the dialect only guessed that the
-   * text starts in the thinking, and the text ends there by itself without confirming the guess. */
+  /** If true, leave guessed thinking unchanged. If false, report thinking as content too, if the dialect only guessed
+   * that the text starts in the thinking, and the text ends by itself in the thinking, without a marker that confirms
+   * the guess. */
   keepGuessed?: boolean;
   /** The name of the field for the thinking. Default: "reasoning_content". */
   field?: Field;
@@ -484,7 +485,8 @@ export interface RewriterOptions {
   /** The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. Not set:
    * 16 MiB. */
   maxEvent?: number;
-  /** The formats of the answers that are read; an answer of another format is sent on unchanged. Not set: all formats. */
+  /** The formats of the answers that are read; an answer of a different format is forwarded unchanged. Not set: all
+   * formats. */
   formats?: Format | readonly Format[] | null;
   /** The form of the thinking in the items of OpenAI Responses. Default: "reasoning_text". */
   responsesAs?: ResponsesAs;
@@ -520,7 +522,7 @@ export interface Stats {
   readonly contentBytes: number;
   readonly held: number;
   readonly splitByServer: number;
-  /** The number of tool calls in the text that were sent as calls; calls that the server itself has made are not counted. */
+  /** The number of tool calls in the text that were sent as calls; calls that the server itself sends are not counted. */
   readonly calls: number;
   /** Whether the answer is forwarded unread because it is not text: it is compressed, or not in UTF-8. */
   readonly encoded: boolean;
@@ -529,7 +531,7 @@ export interface Stats {
 /** Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. */
 export class Rewriter extends Handle {
   constructor(dialect: Dialect | string, options?: RewriterOptions);
-  /** Feeds the next bytes of the answer, cut anywhere, and returns the bytes to send on: perhaps none yet. */
+  /** Feeds the next bytes of the answer, cut anywhere, and returns the bytes to forward, which may be none. */
   feed(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer>;
   /** Ends the answer and returns the bytes that were held back. The next feed begins a new answer. */
   finish(): Uint8Array<ArrayBuffer>;
@@ -638,7 +640,7 @@ export interface HistoryOptions {
   missing?: HistoryMissing;
   /** The treatment of blocks and items that a rewriter made and the server did not. */
   made?: HistoryMade;
-  /** The most bytes of a body that are read; a longer one is returned unchanged. */
+  /** The maximum length of a body in bytes; a longer body is returned unchanged. */
   maxBody?: number;
 }
 

@@ -15,7 +15,8 @@ export interface Part<T extends Text = string> {
 }
 
 /** Returns a stream that splits text into its channels. Calls are text of the channel `tool`, as the model wrote it. If a scanner
- * later reports that text belongs to another channel (`reclassify`), the text stays in its first channel. */
+ * later reports that text belongs to another channel (`reclassify`), the text stays in the channel in which
+ * it was sent. */
 export function scanStream<T extends Text = string>(
   dialect: Dialect | string,
   options?: ScannerOptions,

@@ -1,4 +1,4 @@
-// The entry of `libaside/tools` for workers at the edge: their builder compiles the wasm file.
+// The entry of `libaside/tools` for workers at the edge: their bundler compiles the wasm file.
 
 import module from "./aside-tools.wasm";
 import { file } from "./tools.js";

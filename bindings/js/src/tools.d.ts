@@ -4,7 +4,7 @@ import type { Text } from "./index.js";
 
 export { AsideError, DialectError, DefectError } from "./index.js";
 
-/** Loads the wasm file of this part. Browsers need it before all else; Node, Deno, Bun and workers load the file themselves. */
+/** Loads the wasm file of this part. Browsers need this call before all others; Node, Deno, Bun and workers load the file themselves. */
 export function init(source?: WebAssembly.Module | BufferSource | Response | PromiseLike<Response>): Promise<void>;
 
 /** An object inside the module. */
@@ -67,7 +67,7 @@ export interface Compressed<T extends Text = string> {
 /** Shortens the output of tools before a model reads it, without hiding a line that matters. */
 export class Compressor extends Handle {
   constructor(options?: CompressorOptions);
-  /** Returns a tool's result made shorter. */
+  /** Returns the shortened result of a tool. */
   compress<T extends Text>(text: T, invocation: Invocation): Compressed<T extends string ? string : Uint8Array>;
   /** Returns a stream for a result that arrives in chunks and may be long: it holds at most `memory` bytes, 1 MiB by default. */
   stream<T extends Text = string>(invocation: Invocation & { memory?: number }): ToolStream<T>;
@@ -78,7 +78,8 @@ export class ToolStream<T extends Text = string> extends Handle {
   private constructor();
   /** Feeds the next chunk and returns the text that is decided, which may be empty. */
   feed(text: T): T;
-  /** Sets the exit code of the command, after the last chunk, before `finish`. Until then, a command without one counts as failed. */
+  /** Sets the exit code of the command, after the last chunk, before `finish`. Until then, a command without an exit code counts as
+   * failed. */
   setExitCode(code: number): void;
   /** Ends the result and returns the rest of it. `report` is set after that. */
   finish(): T;

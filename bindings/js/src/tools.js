@@ -8,7 +8,7 @@ export { AsideError, DefectError, DialectError } from "./errors.js";
 
 export const file = new WasmFile();
 
-// Loads the wasm file. Only browsers need this, before everything else.
+// Loads the wasm file. Only browsers need this call, before all other calls.
 export const init = (source) => file.init(source);
 
 // The default limit of the bytes that a stream holds: 1 MiB.

@@ -1,4 +1,4 @@
-// The entry for workers at the edge: their builder compiles the wasm file.
+// The entry for workers at the edge: their bundler compiles the wasm file.
 
 import module from "./aside.wasm";
 import { file } from "./file.js";

@@ -19,7 +19,7 @@ use crate::words;
 ///
 /// - `thinking` and `content` have the next `text` of that channel.
 /// - `call`: a call begins. It has the `name` of the tool, and an `id` that no other call of the answer has; `is_made` says whether the
-///   id was made here, because the model wrote none or one that is taken.
+///   library made the id, because the model wrote none, or the id of an earlier call.
 /// - `arguments`: `text` is the next part of the arguments of a call. Joined, they are a JSON object if the call is whole.
 /// - `call_end`: a call ends, for the `cause`. Do not run a call that is not whole (`is_whole`). `is_repaired` says whether it broke a
 ///   rule of its grammar, so that the model may have meant other arguments. `late_id` is an id that the model wrote only after the
@@ -107,7 +107,7 @@ impl Part {
     }
 }
 
-/// Reads the tools of a request: a list as the API takes it, or the JSON of one, of at most `max_tools` bytes.
+/// Reads the tools of a request: a list in the form of the API, or such a list as JSON, of at most `max_tools` bytes.
 pub fn tools(tools: Option<&Bound<'_, PyAny>>, max_tools: Option<usize>) -> PyResult<Option<Arc<Tools>>> {
     let Some(tools) = tools else { return Ok(None) };
     let json = match tools.extract::<String>() {
@@ -269,7 +269,7 @@ impl Answer {
         })
     }
 
-    /// Return the held text: what may begin a marker, and what is of a call that is not decided. The text continues.
+    /// Return the held text: text that may begin a marker, and text of a call that is not decided. The text continues.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.state.enter(|state| state.parts(py, |answer, on_part| answer.flush(on_part)))
     }
@@ -311,7 +311,7 @@ impl Answer {
     }
 
     /// Return the counts of a channel's text: also of thinking that was dropped, and of text that was moved later. After the end of a
-    /// text they are those of that text, until another begins.
+    /// text, its counts are returned until another text begins.
     fn counts(&self, channel: &str) -> PyResult<Counts> {
         let channel = channel_of(channel)?;
         self.state.enter(|state| Ok(Counts::new(state.answer.counts(channel), 0)))

@@ -205,8 +205,8 @@ impl ToolStream {
         })
     }
 
-    /// Set the exit code of the command, which is known when the command has ended: after the last chunk, before `finish`.
-    /// Until then, a command without one counts as failed.
+    /// Set the exit code of the command, which is known when the command has ended: after the last chunk, before `finish`. Until
+    /// then, a command without an exit code counts as failed.
     fn set_exit_code(&self, code: i64) -> PyResult<()> {
         self.state.enter(|state| {
             state.stream.as_mut().ok_or_else(ended)?.set_exit_code(code);

@@ -183,7 +183,7 @@ impl Dialect {
     }
 
     /// Draft a dialect from a chat template, for a model that has none: the template is rendered for conversations that differ in
-    /// one thing, and the differences show the text around thoughts, answers and calls. The draft has the text of a dialect file,
+    /// one part, and the differences show the text around thoughts, answers and calls. The draft has the text of a dialect file,
     /// for a person to read and to correct, and lists the parts that the template did not show.
     ///
     /// `name` is the name of the dialect; the name of a model, a file or a folder is accepted too. `bos_token` and `eos_token` are

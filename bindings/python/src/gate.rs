@@ -8,9 +8,9 @@ use crate::words::{self, SeveralWords};
 /// The longest name of a model that is read.
 const LONGEST_MODEL: usize = 1024;
 
-/// Return the kind of an answer's body for a rewriter of these formats, `events`, `json` or `lines`, or None if the answer must
-/// stay unread: a status other than 200, a compressed body, a different media type, or the path of a different API. Without
-/// `formats`, an answer of any format is read.
+/// Return the kind of an answer's body for a rewriter of these formats, `events`, `json` or `lines`, or None if the answer is not for
+/// a rewriter: its status is not 200, it is compressed, or its media type or path belongs to none of the formats. Without `formats`,
+/// an answer of any format is read.
 ///
 ///     >>> from libaside import wants
 ///     >>> wants(200, "/v1/chat/completions", "text/event-stream; charset=utf-8")

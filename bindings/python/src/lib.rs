@@ -1,5 +1,6 @@
-//! The Python module `libaside._libaside`: the crate's types as Python's. This crate has no logic that belongs in the library; it
-//! adds only Python's part: texts that are `str` or `bytes`, the lock of the interpreter, and exceptions.
+//! The Python module `libaside._libaside`: classes and functions over the crate's types and functions. This crate has no logic
+//! that belongs in the library; it adds only Python's part: texts that are `str` or `bytes`, the lock of the interpreter, and
+//! exceptions.
 
 mod answer;
 mod arrow;

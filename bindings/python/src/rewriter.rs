@@ -27,7 +27,7 @@ pub struct Stats {
     split_by_server: u64,
     /// Whether the answer is forwarded unread because it is not text: it is compressed, or not in UTF-8.
     encoded: bool,
-    /// The number of tool calls in the text that were sent as calls; calls that the server itself has made are not counted.
+    /// The number of tool calls in the text that were sent as calls; calls that the server itself sends are not counted.
     calls: u64,
 }
 

@@ -378,7 +378,7 @@ impl Scanner {
         })
     }
 
-    /// Take the oldest whole thought that was not taken yet, or None. Needs `collect`.
+    /// Remove and return the oldest whole thought, or None. Needs `collect`.
     fn take_thought(&self, py: Python<'_>) -> PyResult<Option<Thought>> {
         self.state.enter(|state| {
             let form = state.form.unwrap_or(Form::Str);

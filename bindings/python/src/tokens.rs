@@ -138,7 +138,7 @@ impl Vocabulary {
 ///
 /// In place of a Vocabulary, `vocabulary` may be a function from an id to the bytes of its token. Any other number, such as -1,
 /// counts as a token without bytes. `prompt` are the ids of the prompt, of which only the text after the last turn marker is read.
-/// `start` is the span that is open at the first token if the prompt contains nothing of the turn.
+/// `start` is the span that is open at the first token if the prompt contains no text of the model's turn.
 #[pyclass(frozen, module = "libaside")]
 pub struct TokenState {
     state: Exclusive<aside::TokenState>,
@@ -188,7 +188,7 @@ impl TokenState {
         self.state.enter(|state| Ok(state.has_ended_thinking()))
     }
 
-    /// Return the index, among ids that may come next, of the id that ends the thinking, or None.
+    /// Return the index of the id that ends the thinking, in a list of ids that may come next, or None.
     fn find_end(&self, ids: Ids) -> PyResult<Option<usize>> {
         self.state.enter(|state| state.find_end(&ids.0).map_err(errors::scanner))
     }

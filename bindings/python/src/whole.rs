@@ -45,7 +45,7 @@ pub fn split(py: Python<'_>, text: Text<'_>, dialect: DialectLike<'_>, start: Op
 }
 
 /// Return the parts of a whole text that are text of a channel: a list of triples of the channel, the beginning and the end,
-/// counted in characters of a `str` or in bytes of `bytes`. Markers are in no part; neighbours of one channel are one part.
+/// counted in characters of a `str` or in bytes of `bytes`. Markers are in no part; adjacent texts of one channel are one part.
 ///
 ///     >>> from libaside import spans
 ///     >>> spans("<think>hm</think>Yes.", "qwen3")
@@ -65,7 +65,7 @@ pub fn spans<'py>(
 
 /// Returns channels and places of spans, counted in bytes or in characters.
 pub fn places(text: &[u8], form: Form, spans: Vec<aside::TextSpan>) -> Vec<(&'static str, usize, usize)> {
-    // Counts the bytes that do not continue a character, each of which begins one.
+    // Characters are counted by the bytes that begin one.
     let is_counted = |byte: &&u8| form == Form::Bytes || **byte & 0xC0 != 0x80;
     let (mut at, mut counted) = (0, 0);
     let mut place = |to: usize| {

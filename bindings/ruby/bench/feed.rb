@@ -88,7 +88,7 @@ ROUNDS = 200
 FED = chunks(ARGV.fetch(1)).freeze
 LARGE = FED.each_slice(16).map { |slice| slice.join.freeze }.freeze
 
-# Each run returns the number of bytes of text that it received. Its chunks are made beforehand.
+# Each run returns the number of bytes of text that it received. The chunks are made before the run.
 empty = lambda do |_|
   bytes = 0
   FED.each do |chunk|

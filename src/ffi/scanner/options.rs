@@ -18,8 +18,9 @@ pub struct aside_scanner_options {
     pub start: aside_start,
     /// The treatment of a closer of the thinking without an opener, after content.
     pub stray_close: aside_stray_close,
-    /// Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at
-    /// a time: text, types, and attributes, of which each counts as at least 48. The excess is cut off, the text last.
+    /// Non-zero: collect whole thoughts for `aside_scanner_take_thought()`, and hold at most this many bytes of them at a
+    /// time: text, types, and attributes, of which each counts as at least 48. If a thought does not fit, attributes are
+    /// dropped first, then the type, and then the end of the text.
     pub collect: u64,
     /// The limit of the thinking, beyond which an `ASIDE_KIND_BUDGET` event is reported. 0 if `has_budget` is not 1.
     pub budget: u64,

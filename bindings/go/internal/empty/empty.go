@@ -1,5 +1,5 @@
-// Package empty measures a lower bound for a feed: a crossing with the same arguments into a function that does nothing. It is
-// a separate package because test files cannot use cgo. Only benchmarks may import it.
+// Package empty measures a lower bound for a feed: a cgo call with the same arguments of a function that does nothing. It is a
+// separate package because test files cannot use cgo. Only benchmarks may import it.
 package empty
 
 /*
@@ -24,7 +24,7 @@ type Scanner struct{ c *C.empty }
 // New returns a Scanner that is never freed.
 func New() *Scanner { return &Scanner{(*C.empty)(C.calloc(1, C.sizeof_empty))} }
 
-// Feed crosses into C once.
+// Feed makes one cgo call.
 func (s *Scanner) Feed(p []byte) bool {
 	return C.empty_feed(s.c, (*C.char)(unsafe.Pointer(unsafe.SliceData(p))), C.size_t(len(p))) == 0
 }

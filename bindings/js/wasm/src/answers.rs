@@ -50,7 +50,7 @@ fn options(arguments: &mut Arguments) -> Result<(Options, Option<usize>), Failur
     Ok((options.scanner(reading.options()).tools(tools), most))
 }
 
-/// A call of an answer's function, which may use the window.
+/// A call of a function of an answer, which may read the text in the window.
 type Step<'a> = dyn Fn(&mut aside::answer::Answer, &[u8], &mut dyn FnMut(Part<'_>)) -> Result<(), aside::Error> + 'a;
 
 /// Runs a function of an answer, and writes the number of parts and the parts that it reports.
@@ -66,7 +66,7 @@ fn read(host: &mut Host, answer: u32, step: &Step<'_>) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Feeds the text in the window, or does another step.
+/// Runs a step, such as feeding the text in the window.
 pub fn feed(host: &mut Host, answer: u32, step: u32, len: u32) -> Result<i32, Failure> {
     read(host, answer, &|answer, window, on_part| match step {
         FEED => answer.feed(&window[..len as usize], on_part),
@@ -86,7 +86,7 @@ pub fn finish(host: &mut Host, answer: u32) -> Result<i32, Failure> {
     read(host, answer, &|answer, _, on_part| answer.finish(reason, on_part))
 }
 
-/// Writes the numbers of a part, then its text and its id. Those that a kind does not have are 0 or empty.
+/// Writes the numbers of a part, then its text and its id. Values that a kind does not have are 0 or empty.
 fn write_part(output: &mut Output, part: Part<'_>) {
     let (kind, numbers, index, text, id) = match part {
         Part::Thinking(text) => (0, [0; 6], 0, text, ""),

@@ -20,7 +20,7 @@ pub enum Class {
     Length = 7,
 }
 
-/// It is one pointer, because the code of all functions passes it on.
+/// A failure is a single pointer, because every function has code that returns it.
 pub struct Failure(Box<Details>);
 
 struct Details {

@@ -10,7 +10,7 @@ use crate::words::{self, Words};
 const FORMAT: &Words<Format> =
     &[("chat", Format::Chat), ("responses", Format::Responses), ("messages", Format::Messages)];
 
-/// The words of `name`, and the value of each one; `text` needs a dialect.
+/// The words of `name`, each with its value; `text` needs a dialect.
 const NAME: &Words<Option<fn() -> Name>> = &[
     ("as_is", Some(|| Name::AsIs)),
     ("reasoning_content", Some(|| Name::ReasoningContent)),

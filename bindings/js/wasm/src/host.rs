@@ -20,8 +20,8 @@ const FAILED: i32 = -1;
 
 pub struct Host {
     pub window: [u8; WINDOW],
-    /// The place of the output: words, their count, bytes, their count, and whether all of those are ASCII; then two words for
-    /// results without output.
+    /// The place of the output: the words and their number, the bytes and their number, and whether all bytes are ASCII; then
+    /// two words for results without output.
     pub results: [u32; 7],
     pub arguments: Vec<Vec<u8>>,
     pub output: Output,

@@ -42,12 +42,12 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Returns the defaults, with those of a budget.
+    /// Returns the default options; the arguments are the defaults for a budget.
     pub fn new(unit: BudgetUnit, scope: BudgetScope) -> Reading {
         Reading { options: ScannerOptions::new(), budget: None, unit, scope }
     }
 
-    /// Reads an option if it is one of these, and returns whether it was.
+    /// Reads the option if it has one of these names, and returns whether it has.
     pub fn take(&mut self, name: &str, value: &str) -> Result<bool, Failure> {
         let options = self.options;
         match name {

@@ -1,7 +1,7 @@
 //! The output of a function, in addition to the number that it returns: values in the order in which JavaScript reads them, each
 //! one or two words of 32 bits, and the bytes of all texts one after the other.
 
-/// The most memory that is kept from earlier results.
+/// The maximum amount of memory that is kept after a large result, in bytes.
 const KEPT: usize = 1 << 20;
 
 pub struct Output {

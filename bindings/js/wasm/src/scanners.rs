@@ -34,13 +34,12 @@ pub fn new(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
     Ok(host.objects.scanners.insert(scanner))
 }
 
-/// Returns whether an event covers all of the text that was fed. For most tokens one event does, and then JavaScript returns its
-/// own text.
+/// Returns whether a single event covers all of the text that was fed, as for most tokens. JavaScript then returns its own text.
 fn is_all(event: &aside::Event<'_>, text: &[u8]) -> bool {
     event.kind == Kind::Text && event.first_token == 0 && !text.is_empty() && std::ptr::eq(event.bytes, text)
 }
 
-/// Feeds the text in the window, or does another step, and writes the events. If a single event covers all of the text, and the
+/// Runs a step, such as feeding the text in the window, and writes the events. If a single event covers all of the text, and the
 /// text is ASCII, the event is not written: the result is 1 plus the number of its channel, and its offset is in the results. Other
 /// texts are written, as the encoder may have replaced half of a character.
 pub fn events(host: &mut Host, scanner: u32, step: u32, len: u32) -> Result<i32, Failure> {
@@ -97,7 +96,7 @@ pub fn tokens(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Feeds the text in the window, or does another step, and writes the text of each channel. If more of the text follows (`part` is
+/// Runs a step, such as feeding the text in the window, and writes the text of each channel. If more of the text follows (`part` is
 /// 1), the texts are written with its last piece. If all of the text belongs to one channel, the result is 1 plus the number of the
 /// channel.
 pub fn split(host: &mut Host, scanner: u32, step: u32, len: u32, part: u32) -> Result<i32, Failure> {
@@ -208,7 +207,7 @@ pub fn end_reason(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Writes where the stream starts, whether that is a guess, how many bytes are held back now, and the most that may be.
+/// Writes where the stream starts, whether that is a guess, how many bytes are held back now, and the maximum of this number.
 pub fn state(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
     let Host { output, objects, .. } = host;
     let scanner = objects.scanners.get(scanner)?;

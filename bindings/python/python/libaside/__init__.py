@@ -7,8 +7,9 @@ cut anywhere, even in the middle of a marker. The same text always has the same 
     >>> list(split_iter(["<thi", "nk>hm</thi", "nk>Yes."], "qwen3"))
     [('thinking', 'hm'), ('content', 'Yes.')]
 
-`Answer` reads one stream, and reports thinking, content and tool calls; `Scanner` splits one, and `Rewriter` splits the answer of a server on its way to a client. `split` and `strip` take whole
-texts, `join` and `escape` write texts that can be split again, and `Compressor` shortens tool results.
+`Answer` reads one stream, and reports thinking, content and tool calls; `Scanner` returns the text of each channel, or events,
+and `Rewriter` splits the answer of a server on its way to a client. `split` and `strip` take whole texts, `join` and `escape`
+write texts that can be split again, and `Compressor` shortens tool results.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class Said(NamedTuple):
 
 
 def said(parts: Iterable[Part[str]]) -> Said:
-    """Return the additions of parts. Text that turns out to belong to the other channel is added to that one."""
+    """Return the additions of parts. Text that turns out to belong to the other channel is added to that channel's text."""
     texts, calls = {"thinking": "", "content": ""}, []
     for part in parts:
         if part.kind in texts:
@@ -170,7 +170,7 @@ def vocabulary(tokenizer: Any) -> Tokens:
         found = _vocabularies.get(tokenizer)
         if found is None:
             found = _vocabularies[tokenizer] = _read(tokenizer)
-    except TypeError:  # The tokenizer cannot be a key.
+    except TypeError:  # The tokenizer is not hashable, so its vocabulary is not kept.
         found = _read(tokenizer)
     return found
 
@@ -294,7 +294,7 @@ class Ids:
         return state.has_ended_thinking()
 
     def content(self, ids: Sequence[int]) -> list[int]:
-        """Return the ids after the end of the thinking, in an answer or in the part of one in which the thinking ends."""
+        """Return the ids after the end of the thinking, in an answer or in the part of an answer in which the thinking ends."""
         state = self._begin([])
         state.push(list(ids))
         return state.content_ids()

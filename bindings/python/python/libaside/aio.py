@@ -1,4 +1,4 @@
-"""For asyncio: the same functions over asynchronous streams. No function blocks the event loop for longer than one chunk takes.
+"""The functions of the package for asyncio, over asynchronous streams. No function blocks the event loop for longer than one chunk takes.
 
     >>> import asyncio
     >>> from libaside import aio

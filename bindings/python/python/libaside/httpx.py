@@ -5,8 +5,8 @@
 
     client = openai.OpenAI(http_client=httpx.Client(transport=Transport("qwen3")))
 
-A transport asks the server for an answer that is not compressed, and rewrites the answers that the options name. All others
-pass unchanged.
+A transport asks the server for an answer that is not compressed, and rewrites the answers that the options name. All other
+answers stay unchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _GONE = ("content-length", "etag", "content-md5", "digest", "repr-digest")
 
 
 class _Options:
-    """The code that both transports share: all except reading the answer."""
+    """The code that both transports share: everything except reading the answer."""
 
     def __init__(self, dialect: Dialect | str, **options: Any) -> None:
         self._dialect = dialect

@@ -3,10 +3,10 @@
     pip install libaside
     python -m sglang.launch_server --model-path Qwen/Qwen3-32B --reasoning-parser aside --tool-call-parser aside
 
-SGLang finds them by their entry point (group `sglang.srt.plugins`; the variable `SGLANG_PLUGINS`, if it is set, must name `aside`).
-The dialect is that of the environment variable `ASIDE_DIALECT`, otherwise that of the served model, otherwise `any`. The names
-`aside-qwen3` and the like select the dialect after the hyphen. SGLang's server also reads fields of a detector. So each detector is
-a subclass of the family's own, if SGLang has one, and replaces only the methods that parse.
+SGLang finds them by their entry point (group `sglang.srt.plugins`; the variable `SGLANG_PLUGINS`, if it is set, must name
+`aside`). The dialect is that of the environment variable `ASIDE_DIALECT`, otherwise that of the served model, otherwise `any`.
+Names such as `aside-qwen3` select the dialect after the first hyphen. SGLang's server also reads fields of a detector. So each
+detector is a subclass of the family's own, if SGLang has one, and replaces only the methods that parse.
 
 By default, a call of a tool that the request does not list is text. With `ASIDE_SGLANG_UNKNOWN_TOOL=drop`, it is left out; SGLang's
 own detectors leave it out too. If `SGLANG_FORWARD_UNKNOWN_TOOLS` is set, it is reported like other calls.
@@ -37,7 +37,7 @@ _CALLS = "sglang.srt.function_call.function_call_parser"
 # SGLang passes these arguments to a class if its signature contains them.
 _OPTIONAL = ("tokenizer", "tool_call_parser_active")
 
-# SGLang's own parsers for a dialect's family: the one for its reasoning and the one for its calls.
+# The names of SGLang's own parsers for a dialect's family, for the reasoning and for the calls.
 _FAMILIES: dict[str, tuple[str | None, str | None]] = {
     "apertus": ("apertus2509", "apertus2509"),
     "cohere-command-a": ("cohere_command4", "cohere_command4"),
@@ -79,7 +79,7 @@ _FAMILIES: dict[str, tuple[str | None, str | None]] = {
 
 
 def register() -> None:
-    """Add the detectors to those of SGLang, which calls this before it reads its arguments. For reasoning and for calls, there is
+    """Add the detectors to SGLang's own. SGLang calls this function before it reads its arguments. For reasoning and for calls, there is
     one detector for the served model, and one for each dialect."""
     # SGLang takes the choices of the arguments from these modules only if they are already imported.
     reasoning, calls = _module(_REASONING), _module(_CALLS)
@@ -143,7 +143,7 @@ def _reasoning_class(dialect_of: Callable[[], Dialect], base: Any, result: type[
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             self._dialect = dialect_of()
             super().__init__(*(() if is_known else markers(self._dialect)), *args, **kwargs)
-            # Whether the reasoning is open is decided by the request, otherwise by the family, otherwise by the dialect.
+            # The request decides whether the reasoning is open, otherwise the family, otherwise the dialect.
             asked = kwargs.get("force_reasoning", self.force_reasoning or None)
             wanted: Start | None = None if asked is None else "thinking" if asked else "content"
             self._start: Start | None = wanted if wanted in self._dialect.starts else None
@@ -213,7 +213,7 @@ def _calls_class(dialect_of: Callable[[], Dialect], base: Any) -> Any:
             start: Start | None = "content" if "content" in dialect.starts else None
             drops = os.environ.get("ASIDE_SGLANG_UNKNOWN_TOOL") == "drop"
             is_open = os.environ.get("SGLANG_FORWARD_UNKNOWN_TOOLS", "").lower() in ("1", "true", "yes", "y", "t")
-            # Thinking in the normal text has passed the detector of reasoning, and stays there.
+            # Thinking that the detector of reasoning has left in the normal text stays there.
             return Answer(
                 dialect,
                 start=start,

@@ -10,9 +10,10 @@ one dialect under a name that you choose:
     ReasoningParserManager.register_module("mine", module=libaside.vllm.reasoning_parser("qwen3"))
     ToolParserManager.register_module("mine", module=libaside.vllm.tool_parser("qwen3", around_calls="drop"))
 
-With a tool parser, vLLM stops calling the reasoning parser at the first content; later thinking is then content, and passes through
-the tool parser. Without a tool parser, set `ASIDE_VLLM_STAY=1` to split thinking wherever it occurs. `parser` returns both parsers
-as one `Parser`, which splits thinking after content too; vLLM has no name under which a `Parser` can be registered.
+With a tool parser, vLLM stops calling the reasoning parser at the first content; the tool parser then gets later thinking as
+content, and does not split it. Without a tool parser, set `ASIDE_VLLM_STAY=1` to split thinking wherever it occurs. `parser`
+returns both parsers as one `Parser`, which splits thinking after content too; vLLM has no name under which a `Parser` can be
+registered.
 
 Written for the interface of vLLM 0.33.0.
 """
@@ -372,7 +373,7 @@ def _tool_class(
             super().__init__(tokenizer, tools)
             self._dialect = dialect_of(tokenizer, kwargs.get("model_config"))
             # Required and named calls are constrained to the model's own form, and read in that form. If there is no grammar for
-            # it, vLLM makes the model write them as JSON, and reads them itself.
+            # the form, vLLM makes the model write the calls as JSON, and reads them itself.
             self.structural_tag_model = register_structural_tag(self._dialect)
             self.supports_required_and_named = not (self.structural_tag_model and envs.VLLM_ENFORCE_STRICT_TOOL_CALLING)
             self._answer: Answer[str] | None = None
@@ -395,7 +396,7 @@ def _tool_class(
             return {"tools": tools, "unknown_tool": "tell", "max_calls": None if is_parallel else 1, **options}
 
         def _begin(self, request: Any, **defaults: Any) -> Answer[str]:
-            # Thinking in the content has passed the reasoning parser, and stays there.
+            # Thinking that the reasoning parser has left in the content stays there.
             start: Start | None = "content" if "content" in self._dialect.starts else None
             given = {**defaults, **self.options(request)}
             return Answer(self._dialect, start=start, stray_close="text", thinking="inline", **given)

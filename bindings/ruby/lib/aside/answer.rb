@@ -3,8 +3,8 @@
 module Aside
   # Reads the text of a model while it arrives, in chunks of any size, and returns its parts: the thinking, the content, and the
   # tool calls with their arguments as JSON, without markers. Every byte of the text is in exactly one part, in a call that is
-  # reported, or is a marker or framing around these: what turns out not to be a call is content, in its place. Chunking does not
-  # change the result.
+  # reported, or is a marker or framing around these: text that turns out not to be a call is content, in its place. Chunking does
+  # not change the result.
   #
   #   answer = Aside::Answer.new("qwen3", tools: '[{"name": "add"}]')
   #   show = lambda do |part|
@@ -52,9 +52,9 @@ module Aside
     #           types of its arguments are not known.
     # +start_call+:: The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a
     #                request names a tool (+tool_choice+), a grammar makes the model write the arguments without markers. nil: the
-    #                text is not such arguments.
+    #                text is read as usual.
     # +id_prefix+:: The beginning of the id that is made for a call without one; +index+ of the call follows it. UTF-8. Ids are
-    #               unique in a conversation only if each answer has another beginning. nil: +call_+.
+    #               unique in a conversation only if each answer has a different beginning. nil: +call_+.
     # +max_tools+:: The maximum number of bytes of +tools+ that are read; a longer list is an error. Reading a list may need about
     #               40 times its length in memory. 0: 4 MiB.
     # +max_held+:: The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that
@@ -64,14 +64,15 @@ module Aside
     # +budget+:: The limit of the thinking, beyond which +:budget+ is reported. 0: there is no limit.
     # +budget_unit+:: The unit of the budget. One of +:bytes+, +:characters+.
     # +budget_scope+:: The scope of the budget. One of +:span+, +:stream+.
-    # +repair_arguments+:: true: mend arguments that can mean only one thing; the end of such a call has +is_repaired+. In JSON, a
+    # +repair_arguments+:: true: mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a
     #                      backslash that does not begin an escape is escaped. If the schema asks for an array or an object and not
     #                      for a string, a string that contains it as JSON is decoded, and a Python literal between markers becomes
     #                      JSON. false: leave the arguments unchanged.
     # +promote_empty+:: true: report the thinking as content if the text ends by itself and has neither content nor a call. At most
     #                   16 MiB of thinking are kept for this. false: such a text has no content.
-    # +keep_guessed+:: true: leave guessed thinking unchanged. false: report it as content too, if the dialect only guessed that the
-    #                  text starts in the thinking, and the text ends there by itself without confirming the guess.
+    # +keep_guessed+:: true: leave guessed thinking unchanged. false: report thinking as content too, if the dialect only guessed
+    #                  that the text starts in the thinking, and the text ends by itself in the thinking, without a marker that
+    #                  confirms the guess.
     # +may_take_back+:: true: report +:moved+ if reported text belongs to the other channel, for a host that builds a whole message.
     #                   false: content that turns out to be thinking stays content, and thinking that turns out to be the answer is
     #                   reported again as content.

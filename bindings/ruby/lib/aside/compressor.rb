@@ -23,8 +23,8 @@ module Aside
   # A cache, which is unstable, has +id+, +tool_ids+ and
   #
   # <tt>lookup(tool_id, input)</tt>:: returns the recorded text and its time (a Time or Integer), as an Array, or nil
-  # <tt>record(tool_id, input, text, time)</tt>:: stores the raw text parts, joined with line feeds, and a Time
-  # <tt>observe(tool_id, input)</tt>:: receives every call before any cache is asked. Optional
+  # <tt>record(tool_id, input, text, time)</tt>:: stores the raw text parts, joined with line feeds, and a Time <tt>observe(tool_id,
+  # input)</tt>:: receives every call, before any cache's +lookup+ is called. Optional
   #
   # A text is a new String in UTF-8, valid if the tool's output was. +input+ is the call's input, parsed from JSON and frozen,
   # with String keys. A recorded result is used only if the fresh text equals the recorded text.
@@ -97,8 +97,8 @@ module Aside
       end
     end
 
-    # Compresses one tool's result, and returns a Compressed. The result is a String, or an Array of parts, in which a String
-    # is text and anything else passes unchanged.
+    # Compresses one tool's result, and returns a Compressed. The result is a String, or an Array of parts, in which a String is
+    # text and anything else stays unchanged.
     #
     # +tool_id+:: the tool, a String or Symbol
     # +input+:: the tool's input: an object that JSON can represent, or a String of JSON. The input of a terminal tool has
@@ -106,8 +106,8 @@ module Aside
     # +exit_code+:: an Integer that is added to the input, which must be an object (or nil)
     # +now+:: the time, for caches
     #
-    # The output depends on nothing but text, input, options, caches and time. Raises TypeError and ArgumentError for
-    # arguments that do not fit, and OptionError for an input that is not JSON.
+    # The output depends on nothing but text, input, options, caches and time. Raises TypeError and ArgumentError for arguments of a
+    # wrong type or value, and OptionError for an input that is not JSON.
     def compress(result, tool_id:, input: nil, exit_code: nil, now: Time.now)
       text = String.try_convert(result)
       parts = text ? [result] : Array.try_convert(result)&.dup or
@@ -161,7 +161,7 @@ module Aside
         end
         yield call
       ensure
-        @inside.delete(call) # without the lock, because waiting for it can be interrupted
+        @inside.delete(call) # deleted without the lock, because waiting for the lock can be interrupted
       end
     end
 

@@ -134,7 +134,7 @@ module Aside
     attr_reader :start
 
     # The address for a call of the library, 0 if closed; read it again for each call. Another thread may close the dialect wherever
-    # a method ends, as #address does. An attribute reader has no frame, so nothing can come between it and the call.
+    # a method ends, also at the end of #address. An attribute reader has no frame, so nothing can come between it and the call.
     attr_reader :handle # :nodoc:
 
     def initialize(address, free = nil) # :nodoc:

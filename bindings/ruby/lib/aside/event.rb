@@ -83,8 +83,8 @@ module Aside
     # For +:attribute+, the decoded value; otherwise nil.
     attr_reader :value
 
-    # Most events are pieces of text and have only the first three values, because Ruby stores three instance variables inside
-    # the object. +said+ has the further values of other events. An optional parameter would cost time for each piece of text.
+    # Most events are pieces of text and have only the first three values, because Ruby stores three instance variables inside the
+    # object. +said+ has the other values of all other events. An optional parameter would cost time for each piece of text.
     def initialize(channel, offset, raw, said) # :nodoc:
       @channel = channel
       @offset = offset

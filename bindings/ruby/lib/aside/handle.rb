@@ -77,7 +77,7 @@ module Aside
       raise TypeError, "an #{self.class} cannot be dumped"
     end
 
-    # Refuses for YAML too.
+    # Refuses YAML for the same reason.
     def encode_with(_coder) # :nodoc:
       marshal_dump
     end

@@ -18,8 +18,8 @@ module Aside
       # Id and exception of each failure, in order.
       attr_reader :failed
 
-      # Makes a Call, and runs the block with it as this thread's current call. At the end, raises any exception that must not only
-      # be reported.
+      # Makes a Call, and runs the block with it as this thread's current call. At the end, raises an exception that is not a
+      # StandardError, because a report of it is not enough.
       def self.within(hosts)
         Thread.handle_interrupt(Object => :never) do
           call = new(hosts)

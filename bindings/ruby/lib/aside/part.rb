@@ -70,7 +70,7 @@ module Aside
       @raw.b.freeze
     end
 
-    # Returns, for +:call+, whether the id was made by the library, because the model wrote none or one that is taken. Otherwise
+    # Returns, for +:call+, whether the library made the id, because the model wrote none, or the id of an earlier call. Otherwise
     # false.
     def made?
       @made || false

@@ -16,9 +16,8 @@ module Aside
   #           the input was.
   # [Threads] One thread at a time may use a rewriter; a second thread gets a BusyError, and nothing has changed. A rewriter stays
   #           in the Ractor that made it; in a Ractor other than the main one, call #close. An exception from outside, such as
-  #           that of Timeout, can lose the output of a call.
-  # [Errors] Every method raises ClosedError after #close. Feeding may raise OutOfMemoryError, after which only #reset and #close
-  # can be called.
+  #           Timeout's, can lose the output of a call. [Errors] Every method raises ClosedError after #close. Feeding may raise
+  #           OutOfMemoryError, after which only #reset and #close can be called.
   class Rewriter
     include Handle
 
@@ -149,21 +148,22 @@ module Aside
     #           types of its arguments are not known.
     # +start_call+:: The name of a tool. The text, without its thinking, is read as the arguments of a call of this tool: if a
     #                request names a tool (+tool_choice+), a grammar makes the model write the arguments without markers. nil: the
-    #                text is not such arguments.
+    #                text is read as usual.
     # +max_tools+:: The maximum number of bytes of +tools+ that are read; a longer list is an error. Reading a list may need about
     #               40 times its length in memory. 0: 4 MiB.
     # +max_held+:: The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that
     #              are held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
     # +max_calls+:: The maximum number of calls that are reported, such as 1 for <tt>"parallel_tool_calls": false</tt>; later calls
     #               are content. 0: 1,024, which is also the most.
-    # +repair_arguments+:: true: mend arguments that can mean only one thing; the end of such a call has +is_repaired+. In JSON, a
+    # +repair_arguments+:: true: mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a
     #                      backslash that does not begin an escape is escaped. If the schema asks for an array or an object and not
     #                      for a string, a string that contains it as JSON is decoded, and a Python literal between markers becomes
     #                      JSON. false: leave the arguments unchanged.
     # +promote_empty+:: true: report the thinking as content if the text ends by itself and has neither content nor a call. At most
     #                   16 MiB of thinking are kept for this. false: such a text has no content.
-    # +keep_guessed+:: true: leave guessed thinking unchanged. false: report it as content too, if the dialect only guessed that the
-    #                  text starts in the thinking, and the text ends there by itself without confirming the guess.
+    # +keep_guessed+:: true: leave guessed thinking unchanged. false: report thinking as content too, if the dialect only guessed
+    #                  that the text starts in the thinking, and the text ends by itself in the thinking, without a marker that
+    #                  confirms the guess.
     # +field+:: The name of the field for the thinking. One of +:reasoning_content+, +:reasoning+, +:thinking+.
     # +body+:: The kind of body that is fed. One of +:unknown+, +:events+, +:json+, +:lines+.
     # +off+:: true: nothing is split, and the output equals the input. false: the text is split.
@@ -173,8 +173,8 @@ module Aside
     #           false: calls stay in the text.
     # +max_event+:: The length of the longest event or JSON body that is read, in bytes; a longer one is forwarded unchanged. 0:
     #               16 MiB.
-    # +formats+:: The formats of the answers that are read; an answer of another format is sent on unchanged. nil: all formats. A
-    #             symbol or an Array of symbols: +:chat+, +:completions+, +:responses+, +:messages+, +:ollama+, +:all+.
+    # +formats+:: The formats of the answers that are read; an answer of a different format is forwarded unchanged. nil: all
+    #             formats. A symbol or an Array of symbols: +:chat+, +:completions+, +:responses+, +:messages+, +:ollama+, +:all+.
     # +responses_as+:: The form of the thinking in the items of OpenAI Responses. One of +:reasoning_text+, +:summary+.
     # +repair+:: true: mend faults in a stream of events that make clients fail or lose text: empty <tt>data:</tt> lines, comments
     #            inside an event, an object over several lines, chunks without +choices+, and more. false: leave the faults

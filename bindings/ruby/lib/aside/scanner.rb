@@ -65,7 +65,8 @@ module Aside
     # +start+:: the span that is open at the first byte: nil (the dialect decides), +:content+, +:thinking+, +:narration+, +:tool+
     #           or +:header+
     # +collect+:: the largest number of bytes of whole thoughts to hold for #take_thought: text, types and attributes, of which each
-    #             counts as at least 48. The excess is cut off, the text last. 0: thoughts are not collected
+    #             counts as at least 48. If a thought does not fit, attributes are dropped first, then the type, and then the end
+    #             of the text. 0: thoughts are not collected
     # +budget+:: the limit of the thinking, beyond which a +:budget+ event is reported; nil: no limit
     # +budget_unit+:: the unit of the budget: +:bytes+ or +:characters+
     # +budget_scope+:: the text that the budget applies to: each +:span+, or all thinking of the +:stream+ together
@@ -386,8 +387,8 @@ module Aside
       @dialect
     end
 
-    # @open is the scanner's address for the methods without a lock. It is 0 while a thread is inside, and while part of a
-    # transcoded character is pending: the library then sees NULL and takes no text.
+    # @open is the scanner's address for the methods without a lock. It is 0 while a thread uses the scanner, and while part of a
+    # transcoded character is pending: the library then gets NULL and reads no text.
     def exclusively
       super do
         @open = 0

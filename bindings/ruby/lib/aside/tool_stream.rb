@@ -36,7 +36,7 @@ module Aside
     end
 
     # Sets the exit code of the command, an Integer, which is known when the command has ended: after the last byte, before
-    # #finish. Until then, a command without one counts as failed. Raises OrderError after #finish.
+    # #finish. Until then, a command without an exit code counts as failed. Raises OrderError after #finish.
     def exit_code=(code)
       raise FrozenError.new("can't modify a frozen #{self.class}", receiver: self) if frozen?
 
