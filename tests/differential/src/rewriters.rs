@@ -49,27 +49,28 @@ pub struct Wishes {
 pub struct Case {
     pub dialect: String,
     pub wishes: Wishes,
-    /// The length of the chunks.
-    pub step: usize,
+    /// The longest chunk, and the seed of the lengths.
+    pub most: usize,
+    pub cuts: u64,
     pub stream: Vec<u8>,
     /// The kind of the answer.
     kind: String,
 }
 
 impl Case {
-    fn random(random: &mut Random, recordings: &[(String, Vec<u8>)]) -> Case {
+    fn random(random: &mut Random, recordings: &[(String, Vec<u8>)], agrees: bool) -> Case {
         let dialect = (*random.pick(&DIALECTS)).to_owned();
         let thinking = *random.pick(&[0, 0, 1, 1, 2]);
         let (kind, stream, body) = if random.one_in(5) {
             let (name, recording) = random.pick(recordings);
             let mut part = &recording[..];
-            if random.one_in(3) {
+            if !agrees && random.one_in(3) {
                 part = &part[random.below(part.len())..];
-            } else if random.one_in(3) {
+            } else if !agrees && random.one_in(3) {
                 part = &part[..random.below(part.len())];
             }
             let body = match name.rsplit('.').next() {
-                Some("ndjson") => 3,
+                Some("ndjson" | "jsonl") => 3,
                 Some("json") => 2,
                 _ => 1,
             };
@@ -80,7 +81,11 @@ impl Case {
             let pieces = PIECES.map(str::to_owned);
             let mut below = |bound| random.below(bound);
             let server = Server::new(&pieces, &mut below);
-            let answer = if is_body { server.body(shape) } else { server.stream(shape) };
+            let answer = match (is_body, agrees) {
+                (true, _) => server.body(shape),
+                (false, true) => server.agreeing().stream(shape),
+                (false, false) => server.stream(shape),
+            };
             let body = match (is_body, shape.is_of_lines()) {
                 (true, _) => 2,
                 (false, true) => 3,
@@ -89,8 +94,18 @@ impl Case {
             (format!("{} {shape:?}", if is_body { "body" } else { "stream" }), answer.into_bytes(), body)
         };
         let body = if random.one_in(3) { 0 } else { body };
-        let step = *random.pick(&[1, 7, 100, 1 << 20]);
-        Case { dialect, wishes: Wishes { thinking, body, bits: random.next() }, step, stream, kind }
+        let most = *random.pick(&[1, 1, 7, 100, 1000, 1 << 20]);
+        let cuts = random.next();
+        Case { dialect, wishes: Wishes { thinking, body, bits: random.next() }, most, cuts, stream, kind }
+    }
+
+    /// Returns the stream in chunks.
+    pub fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        let (mut random, mut rest) = (Random::new(self.cuts), &self.stream[..]);
+        std::iter::from_fn(move || {
+            let chunk = rest.split_off(..rest.len().min(1 + random.below(self.most)))?;
+            Some(chunk).filter(|chunk| !chunk.is_empty())
+        })
     }
 
     fn differs(&self) -> bool {
@@ -117,14 +132,15 @@ impl Case {
         }
     }
 
-    fn shown(self) -> String {
-        let case = self.smallest();
+    /// Describes the difference. If the streams should agree with themselves, no event is left out.
+    fn shown(self, agrees: bool) -> String {
+        let case = if agrees { self } else { self.smallest() };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         format!(
-            "a difference in {}, dialect {}, chunks of {}\n{}\n{}\n-- before\n{}\n-- now\n{}",
+            "a difference in {}, dialect {}, chunks of up to {}\n{}\n{}\n-- before\n{}\n-- now\n{}",
             case.kind,
             case.dialect,
-            case.step,
+            case.most,
             now::rewriting::shown(&case),
             text(&case.stream),
             text(&before::rewriting::run(&case)),
@@ -133,28 +149,35 @@ impl Case {
     }
 }
 
-/// Returns the recorded answers of the tests.
+/// Returns the recorded answers of the tests, and those in the folder `shared` beside the repository, if there is one.
 fn recordings() -> Vec<(String, Vec<u8>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let shared =
+        ["anthropic", "ollama-ndjson", "openai-chat", "openai-responses"].map(|name| format!("corpus/sse/{name}"));
+    let shared = shared.iter().map(String::as_str).chain(["cases/streams-2"]);
+    let shared = shared.map(|name| root.join("../shared").join(name));
     let mut files = Vec::new();
-    for folder in ["sse", "sse/formats"] {
-        let folder = std::fs::read_dir(root.join(folder)).expect("a folder of recordings");
+    for folder in [root.join("tests/sse"), root.join("tests/sse/formats")].into_iter().chain(shared) {
+        let Ok(folder) = std::fs::read_dir(folder) else { continue };
         files.extend(folder.map(|entry| entry.expect("a file").path()).filter(|path| path.is_file()));
     }
+    files.retain(|path| path.extension().is_none_or(|end| end != "md"));
+    assert!(files.len() > 12, "recordings are missing");
     files.sort();
     let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
     files.iter().map(|path| (name(path), std::fs::read(path).expect("a recording"))).collect()
 }
 
-/// Compares the rewriters. Returns whether they wrote the same, and every kind of answer occurred and was changed.
-pub fn run(streams: u64, seed: u64) -> bool {
+/// Compares the rewriters. With `agrees`, the events of a stream repeat its texts without differences, and none is missing. Returns
+/// whether the rewriters wrote the same, and every kind of answer occurred and was changed.
+pub fn run(streams: u64, seed: u64, agrees: bool) -> bool {
     let recordings = recordings();
     let next = AtomicU64::new(0);
     let failure: Mutex<Option<Case>> = Mutex::new(None);
     let tally: Mutex<BTreeMap<String, [u64; 2]>> = Mutex::default();
     let one = |number: u64| {
         let mut random = Random::new(Random::new(seed).next() ^ Random::new(number).next());
-        let case = Case::random(&mut random, &recordings);
+        let case = Case::random(&mut random, &recordings, agrees);
         let out = now::rewriting::run(&case);
         if before::rewriting::run(&case) != out {
             failure.lock().expect("no thread failed").get_or_insert(case);
@@ -181,7 +204,7 @@ pub fn run(streams: u64, seed: u64) -> bool {
         }
     });
     if let Some(case) = failure.into_inner().expect("no thread failed") {
-        println!("{}", case.shown());
+        println!("{}", case.shown(agrees));
         return false;
     }
     let tally = tally.into_inner().expect("no thread failed");

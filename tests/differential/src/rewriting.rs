@@ -14,7 +14,7 @@ pub fn run(case: &Case) -> Vec<u8> {
     let dialect = Dialect::find(&case.dialect).expect("a built-in dialect");
     let mut rewriter = Rewriter::new(&dialect, &options(&case.wishes)).expect("a start that every dialect has");
     let mut out = Vec::new();
-    for chunk in case.stream.chunks(case.step) {
+    for chunk in case.chunks() {
         rewriter.feed(chunk, &mut out).expect("room");
     }
     rewriter.finish(&mut out).expect("room");

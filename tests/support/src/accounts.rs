@@ -52,13 +52,29 @@ pub struct Server<'a> {
     line_end: &'static str,
     is_named: bool,
     sequence: Option<u64>,
+    /// Whether events of a stream may be missing, moved, or repeat a text with differences.
+    contradicts: bool,
 }
 
 impl<'a> Server<'a> {
     pub fn new(pieces: &'a [String], below: &'a mut dyn FnMut(usize) -> usize) -> Server<'a> {
         let line_end = ["\n", "\n", "\r\n", "\r"][below(4)];
         let (is_named, sequence) = (below(2) == 0, [Some(0), None, Some(7)][below(3)]);
-        Server { below, pieces, next_word: FIRST_WORD, out: String::new(), line_end, is_named, sequence }
+        Server {
+            below,
+            pieces,
+            next_word: FIRST_WORD,
+            out: String::new(),
+            line_end,
+            is_named,
+            sequence,
+            contradicts: true,
+        }
+    }
+
+    /// Makes the server's streams agree with themselves.
+    pub fn agreeing(self) -> Server<'a> {
+        Server { contradicts: false, ..self }
     }
 
     /// Returns a whole answer.
@@ -140,6 +156,9 @@ impl<'a> Server<'a> {
 
     /// Returns the text that the server sends when it repeats a text.
     fn again(&mut self, text: &[String]) -> String {
+        if !self.contradicts {
+            return text.concat();
+        }
         let at = self.below(text.len() + 1);
         let whole = text.concat();
         match self.below(14) {
@@ -201,6 +220,7 @@ impl<'a> Server<'a> {
                 continue;
             };
             match self.below(24) {
+                _ if !self.contradicts => {}
                 0 => continue,
                 1 => {
                     let place = places[self.below(places.len())];
@@ -325,8 +345,21 @@ impl<'a> Server<'a> {
         if self.one_in(5) {
             return;
         }
-        // The final event repeats the items, perhaps differently.
-        for item in &mut items {
+        if self.contradicts {
+            self.contradict(&mut items, count);
+        }
+        let status = ["completed", "incomplete", "failed"][self.below(5) % 3];
+        let mut response = json!({"id": "r", "object": "response", "status": status, "output": items});
+        response["usage"] = json!({"output_tokens": self.below(9)});
+        if self.one_in(12) {
+            response.as_object_mut().unwrap().remove("output");
+        }
+        self.send(json!({"type": format!("response.{status}"), "response": response}));
+    }
+
+    /// Changes the items that the final event repeats.
+    fn contradict(&mut self, items: &mut Vec<Value>, count: usize) {
+        for item in items.iter_mut() {
             if self.one_in(3) {
                 item["id"] = format!("m{}", self.below(5)).into();
             }
@@ -344,13 +377,6 @@ impl<'a> Server<'a> {
             let again = self.below(items.len() + 1);
             items.extend(items.get(again).cloned());
         }
-        let status = ["completed", "incomplete", "failed"][self.below(5) % 3];
-        let mut response = json!({"id": "r", "object": "response", "status": status, "output": items});
-        response["usage"] = json!({"output_tokens": self.below(9)});
-        if self.one_in(12) {
-            response.as_object_mut().unwrap().remove("output");
-        }
-        self.send(json!({"type": format!("response.{status}"), "response": response}));
     }
 
     /// Adds the events of an item to a list. Returns the response's member for it.
@@ -362,7 +388,7 @@ impl<'a> Server<'a> {
             list.push(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
             return item;
         }
-        let id = format!("m{}", if self.one_in(9) { 0 } else { index });
+        let id = format!("m{}", if self.contradicts && self.one_in(9) { 0 } else { index });
         let message = |status: &str, content: &[Value]| json!({"id": id, "type": "message", "role": "assistant", "status": status, "content": content});
         let event = |kind: &str, content: usize, member: &str, value: Value| json!({"type": format!("response.{kind}"), "item_id": id, "output_index": index, "content_index": content, member: value});
         list.push(
@@ -377,7 +403,7 @@ impl<'a> Server<'a> {
             for said in self.deltas(&text) {
                 part.push(event("output_text.delta", content, "delta", said.into()));
             }
-            if self.one_in(9) {
+            if self.contradicts && self.one_in(9) {
                 let at = self.below(6);
                 let annotation = json!({"type": "url_citation", "start_index": 0, "end_index": at});
                 part.push(event("output_text.annotation.added", content, "annotation", annotation));
@@ -413,6 +439,7 @@ impl<'a> Server<'a> {
             parts.push(self.part(&said));
         }
         match self.below(12) {
+            _ if !self.contradicts => {}
             0 => drop(parts.pop()),
             1 => parts.reverse(),
             2 => parts.insert(0, json!({"type": "refusal", "refusal": self.word()})),
@@ -428,11 +455,11 @@ impl<'a> Server<'a> {
 
     fn part(&mut self, said: &str) -> Value {
         let mut part = json!({"type": "output_text", "annotations": [], "text": said});
-        if self.one_in(9) {
+        if self.contradicts && self.one_in(9) {
             let (start, end) = (self.below(5), self.below(9));
             part["annotations"] = json!([{"type": "url_citation", "start_index": start, "end_index": end}]);
         }
-        if self.one_in(9) {
+        if self.contradicts && self.one_in(9) {
             part["logprobs"] = json!([]);
         }
         part
