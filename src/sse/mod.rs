@@ -11,7 +11,7 @@
 // hands the event to the code for that format: `choices`, `messages` or `responses`, each a `Protocol`. The protocol finds the
 // text of the event, has `answer` split it, and notes the changes as `json::Edits`: all other bytes must stay the same. `values`
 // writes the split text as JSON.
-// `envelope` finds the fields of an event faster, if the event differs from the last one in little more than its text. If no
+// `envelope` finds the fields of an event faster, if the event differs from the `known` one in little more than its text. If no
 // thinking is wanted, none is written, and `hide` removes thinking that a server has split itself. `comments` removes comments.
 //
 // Each format keeps the laws of `tests/sse_laws.rs`, whatever the server sends.
@@ -24,6 +24,7 @@ mod format;
 mod framing;
 mod gate;
 mod hide;
+mod known;
 mod messages;
 mod normalise;
 mod options;

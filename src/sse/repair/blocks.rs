@@ -173,6 +173,16 @@ impl Blocks {
         Ok(())
     }
 
+    /// Returns the position of the text of a delta for the open block, if the event needs no change whatever its text is.
+    pub fn text(&self, text: &[u8]) -> Option<Span> {
+        let Fields { kind, index, part, .. } = Fields::read(text);
+        let (server, _) = index?;
+        let is_steady = !self.overlaps && self.waiting.is_empty() && self.blank.is_none();
+        let open = self.open.filter(|open| is_steady && kind == Kind::BlockDelta && open.server == server)?;
+        let said = Text::of(&part, text).filter(|said| open.text == Some(*said) && open.arguments.is_none())?;
+        if said == Text::Content { part.text.map(|(_, text)| text) } else { part.thinking }
+    }
+
     /// Makes an event of a blank block wait, or sends or leaves out the blank block that waits. Returns whether the event needs
     /// no further treatment.
     fn holds(

@@ -6,7 +6,6 @@
 mod blocks;
 mod calls;
 mod chunk;
-mod clean;
 mod items;
 mod members;
 mod object;
@@ -18,12 +17,13 @@ use memchr::{memchr, memchr2};
 
 use self::blocks::{Before, Blocks};
 use self::chunk::{Chunk, DELTA};
-use self::clean::Clean;
 use self::members::Wanted;
 use self::object::Object;
 use super::event::split_mark;
 use super::format::{self, Format};
+use super::known::KnownEvent;
 use super::options::{Formats, Options};
+use super::responses;
 use crate::Error;
 use crate::json::{Edits, Span, escape, is_json, is_object, members};
 use crate::memory::{self, append, append_all, push};
@@ -34,6 +34,9 @@ const LONGEST_ID: usize = 4096;
 
 /// The fields of an event.
 const FIELDS: [&[u8]; 4] = [b"data", b"event", b"id", b"retry"];
+
+/// The members of events of Responses that differ from event to event, and need no repair.
+const VARYING: [&[u8]; 2] = [b"sequence_number", b"obfuscation"];
 
 /// Mends the events of a stream.
 pub struct Repairer {
@@ -51,9 +54,10 @@ pub struct Repairer {
     id: Vec<u8>,
     chunk: Chunk,
     blocks: Blocks,
-    clean: Clean,
-    /// The position of the content in the current event, if nothing else in the event may need a repair.
-    content: Option<Span>,
+    /// The last event, if it needed no repair, and nothing but its text may need one.
+    clean: KnownEvent,
+    /// The positions of the data and the text in the current event, if nothing else in the event may need a repair.
+    place: Option<(Span, Span)>,
     /// The lines of the current event that have its name, and the values of its lines of data.
     names: Vec<Span>,
     data: Vec<Span>,
@@ -81,8 +85,8 @@ impl Repairer {
             id: Vec::new(),
             chunk: Chunk::new(wanted),
             blocks: Blocks::default(),
-            clean: Clean::default(),
-            content: None,
+            clean: KnownEvent::default(),
+            place: None,
             edits: Edits::default(),
             value: Vec::new(),
             names: Vec::new(),
@@ -100,7 +104,7 @@ impl Repairer {
 
     /// Calls `pass` with the mended form of a comment, a blank line or a whole event. Returns whether it differs from `raw`.
     pub fn event(&mut self, raw: &[u8], mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
-        if !self.over && !self.comments && self.clean.fits(raw) {
+        if !self.over && !self.comments && self.clean.fits(raw)? {
             self.cr = false;
             pass(raw)?;
             return Ok(false);
@@ -137,7 +141,7 @@ impl Repairer {
             is_last = event == raw;
             pass(event)
         };
-        self.content = None;
+        self.place = None;
         let mut at = self.begin(raw);
         // This is a body, or an object over several lines.
         let text = raw[at..].trim_ascii_end();
@@ -186,8 +190,8 @@ impl Repairer {
             _ if held > 0 => is_last,
             _ => same && written == raw.len(),
         };
-        let content = self.content.take().filter(|_| is_same && raw.ends_with(b"\n"));
-        self.clean.note(raw, content)?;
+        let place = self.place.take().filter(|_| is_same && raw.ends_with(b"\n"));
+        self.clean.keep(raw, place, |name| !VARYING.contains(&name))?;
         // A blank line alone may be the second half of a line end, or the end of an event that had to wait for it.
         Ok(has_lines && !is_same)
     }
@@ -249,8 +253,8 @@ impl Repairer {
                 let value = &raw[data.clone()];
                 self.value(raw, &names, value, whole, &mut pass)?;
                 if value.starts_with(b"{") {
-                    let content = self.chunk.content(value);
-                    self.content = content.map(|content| data.start + content.start..data.start + content.end);
+                    let text = self.text(value).map(|text| data.start + text.start..data.start + text.end);
+                    self.place = text.map(|text| (data.clone(), text));
                 }
             }
             _ => {
@@ -280,6 +284,15 @@ impl Repairer {
         memory::clear(&mut self.data);
         memory::clear(&mut self.joined);
         Ok(())
+    }
+
+    /// Returns the position of the text of an object, if nothing but the text may ever need a change in such an event.
+    fn text(&self, value: &[u8]) -> Option<Span> {
+        match Format::of(value, Formats::ALL)? {
+            Format::Messages => self.blocks.text(value),
+            Format::Responses => responses::Fields::read(value).added(),
+            _ => self.chunk.content(value),
+        }
     }
 
     /// Sends an event with one line of data, or a comment in its place.

@@ -2,13 +2,13 @@
 //! the server sent it.
 
 use super::chunk::{BODY, Chunk, DELTA, Portion};
-use super::clean::Clean;
 use super::members::Wanted;
 use super::object::Object;
 use crate::Error;
 use crate::json::{Edits, Span};
 use crate::memory::{self, TryBox, append};
 use crate::sse::event::{Event, EventPart, split_mark};
+use crate::sse::known::KnownEvent;
 use crate::sse::options::Options;
 
 /// The shaper of one stream or body.
@@ -16,7 +16,8 @@ pub struct Shaper {
     /// Whether no event has arrived yet.
     fresh: bool,
     chunk: Chunk,
-    clean: Clean,
+    /// The last event, if it was not changed.
+    clean: KnownEvent,
     event: Event,
     edits: Edits,
     shaped: Vec<u8>,
@@ -33,7 +34,7 @@ impl Shaper {
         Shaper {
             fresh: true,
             chunk: Chunk::new(wanted),
-            clean: Clean::default(),
+            clean: KnownEvent::default(),
             event: Event::new(),
             edits: Edits::default(),
             shaped: Vec::new(),
@@ -53,7 +54,7 @@ impl Shaper {
         last: bool,
         mut pass: impl FnMut(&[u8], bool) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        if !last && self.clean.fits(raw) {
+        if !last && self.clean.fits(raw)? {
             pass(raw, true)?;
             return Ok(false);
         }
@@ -87,8 +88,8 @@ impl Shaper {
         }
         if !changes {
             let content = self.event.single().zip(self.chunk.content(data).filter(|_| is_chunk));
-            let content = content.map(|(at, content)| at.start + content.start..at.start + content.end);
-            self.clean.note(rest, content)?;
+            let place = content.map(|(at, content)| (at.clone(), at.start + content.start..at.start + content.end));
+            self.clean.keep(rest, place, |_| true)?;
             pass(rest, true)?;
         }
         Ok(changes)
