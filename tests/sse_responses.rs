@@ -675,16 +675,20 @@ fn a_whole_text_that_disagrees_is_split_by_itself() {
     let (again, items) = disagreeing(&["<think>so"], "<think>so</think>Other");
     assert_eq!(again, [json!("Other"), json!("Other"), json!("Other")]);
     assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Other")]));
-    // The server trims the text, or leaves the thinking out.
-    for whole in ["<think>so</think>Hi", "Hi"] {
+    // The server trims the text, so the text of the deltas is repeated; or leaves the thinking out.
+    for (whole, wanted) in [("<think>so</think>Hi", " Hi "), ("Hi", "Hi")] {
         let (again, _) = disagreeing(&["<think>\nso\n\n</think>\n\n", " Hi "], whole);
-        assert_eq!(again, [json!("Hi"), json!("Hi"), json!("Hi")]);
+        assert_eq!(again, [json!(wanted), json!(wanted), json!(wanted)]);
     }
     // These events have no place for thinking that was not sent before.
     let whole = "<think>so</think>Other";
     let (again, items) = disagreeing(&["Hi"], whole);
     assert_eq!(again, [json!(whole), json!(whole), json!(whole)]);
-    assert_eq!(items, pairs(&[("message", "Other"), ("reasoning", "so")]));
+    assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Other")]));
+    // A whole text that continues the deltas is read to its end before the item is closed.
+    let (again, items) = disagreeing(&["<think>so</think>", "Hi"], "<think>so</think>Hi <think>hm</think>you");
+    assert_eq!(again, [json!("you"), json!("you"), json!("you")]);
+    assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Hi "), ("reasoning", "hm"), ("message", "you")]));
 }
 
 #[test]

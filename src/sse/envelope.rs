@@ -164,7 +164,17 @@ mod tests {
         // The positions of these members are noted, so their values are read in each event.
         let anew = ["sequence_number", "output_index", "logprobs"];
         // These are members of an object that is read in each event, or names of types.
-        let inner = ["id", "status", "summary", "annotations", "output", "reasoning", "reasoning_text", "summary_text"];
+        let inner = [
+            "id",
+            "status",
+            "summary",
+            "annotations",
+            "output",
+            "reasoning",
+            "reasoning_text",
+            "summary_text",
+            "output_text",
+        ];
         let both = [&anew[..], &inner].concat();
         all_are_read(&[include_str!("responses/fields.rs"), include_str!("format.rs")], responses::is_read, &both);
     }

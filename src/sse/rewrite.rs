@@ -423,7 +423,6 @@ fn hide_body(formats: Formats, start: usize, context: &mut Context<'_>) -> Resul
     edits.clear();
     match Format::of(&raw, formats) {
         Some(Format::Messages) => hide::blocks(&raw, &[b"content"], edits)?,
-        Some(Format::Responses) => hide::items(&raw, &[b"output"], edits)?,
         Some(format) => Layout::of(format).map_or(Ok(()), |layout| hide_choices(&raw, layout, edits))?,
         None => {}
     }

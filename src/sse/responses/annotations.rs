@@ -1,6 +1,6 @@
 //! Corrects the positions of annotations after text before them was removed. The positions count characters, not bytes.
 
-use crate::json::{Edits, Span, decimal, members, whole_number};
+use crate::json::{Edits, Span, decimal, members, objects, whole_number};
 use crate::memory::{self, append, push};
 
 /// Returns the number of characters of a text.
@@ -40,6 +40,26 @@ impl Annotations<'_> {
                 (end_place <= len).then_some((start_place, end_place))
             }
         }
+    }
+
+    /// Adds the annotations of a list that belong to the text to a list of JSON.
+    pub fn write_all(self, data: &[u8], list: Span, out: &mut Vec<u8>) -> memory::Result<()> {
+        let mut memory = Ok(());
+        objects(data, list, |at| {
+            let start = out.len();
+            let write = || {
+                append(out, if start > 0 { b"," } else { b"" })?;
+                self.write(data, at, out)
+            };
+            if memory.is_ok() {
+                match write() {
+                    Ok(true) => {}
+                    Ok(false) => out.truncate(start),
+                    Err(error) => memory = Err(error),
+                }
+            }
+        });
+        memory
     }
 
     /// Writes an annotation with its corrected position. Returns whether the annotation belongs to the text.

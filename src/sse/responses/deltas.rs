@@ -4,7 +4,7 @@ use std::mem;
 
 use super::calls::{prefix, unique, write_number};
 use super::fields::{Fields, Kind, Object};
-use super::message::{Carrier, Message, OpenItem, PartState, TextConfig, TextPart};
+use super::message::{Carrier, Message, OpenItem, PartState, TextConfig, TextPart, extract};
 use super::{Incoming, PARTS, Responses};
 use crate::Error;
 use crate::answer::{CallPart, Input, Target};
@@ -41,7 +41,7 @@ impl Responses {
             (Some(_), _) if fields.kind == Kind::PartAdded => None,
             (Some(part), _) => Some(part),
             (None, Some(content)) if is_text => {
-                let part = self.begin_part(context, message, content)?;
+                let part = self.begin_part(context, message, content, None)?;
                 if let Some(part) = part.filter(|_| !matches!(fields.kind, Kind::PartAdded | Kind::Annotation)) {
                     self.messages[message].announce_part(part, &mut self.outgoing)?;
                 }
@@ -73,7 +73,7 @@ impl Responses {
                 Kind::PartDone if state != PartState::Over => {
                     return self.part_done(context, incoming, message, part);
                 }
-                Kind::Annotation if self.messages[message].parts[part].digest.len > 0 => {
+                Kind::Annotation if self.messages[message].parts[part].len > 0 => {
                     let is_kept = self.messages[message].annotate(part, event, fields, &mut self.outgoing, context)?;
                     self.outgoing.renumbers |= !is_kept;
                     return Ok(is_kept);
@@ -86,34 +86,32 @@ impl Responses {
         let message = &mut self.messages[message];
         message.open_message(None, content.unwrap_or(0), &mut self.outgoing, context)?;
         if let Some(content) = content {
-            message.note_verbatim(content)?;
+            message.note_other(content)?;
         }
         if let (Kind::PartDone, Some(object)) = (fields.kind, &object) {
-            message.keep_done(&data[object.whole.clone()], &mut self.outgoing)?;
+            message.keep_done(content.unwrap_or(0), Some(&data[object.whole.clone()]), &mut self.outgoing)?;
         }
         message.pass(event, fields, content, &mut self.outgoing, context)?;
         Ok(true)
     }
 
-    /// Begins a text part of a message. Returns `None` if there are too many.
+    /// Begins a text part of a message, with the settings of the part that it repeats, if there is one. Returns `None` if there are
+    /// too many.
     pub(super) fn begin_part(
         &mut self,
         context: &mut Context<'_>,
         message: usize,
         content: u64,
+        known: Option<TextConfig>,
     ) -> Result<Option<usize>, Error> {
         let parts = &mut self.messages[message].parts;
         if parts.len() == PARTS {
             return Ok(None);
         }
-        let number = self.outgoing.texts;
-        self.outgoing.texts += 1;
-        let config = TextConfig { number, server: self.server };
-        let text = if self.server.thinking && !context.setup.reads_split() {
-            None
-        } else {
-            Some(config.start(context.setup)?)
-        };
+        let config = known.unwrap_or(TextConfig { number: self.outgoing.texts, server: self.server });
+        self.outgoing.texts += u64::from(known.is_none());
+        let is_split = config.server.thinking && !context.setup.reads_split();
+        let text = if is_split { None } else { Some(config.start(context.setup)?) };
         push(parts, TextPart::new(content, config, text))?;
         Ok(Some(parts.len() - 1))
     }
@@ -196,7 +194,7 @@ impl Responses {
     ) -> Result<bool, Error> {
         let parts = mem::take(&mut context.scratch.parts);
         self.promotion.see(&parts);
-        self.messages[message].parts[part].sent.add(&parts);
+        extract(&parts, &mut self.messages[message].parts[part].extracted);
         let runs = parts.runs();
         let (single, joined) = runs.split_at(runs.len().min(context.scratch.alone));
         context.scratch.alone -= single.len();
@@ -204,7 +202,7 @@ impl Responses {
         for (number, run) in single.iter().enumerate() {
             let carrier = carrier.as_ref().filter(|_| number + 1 == runs.len());
             match parts.call_part(run) {
-                Some(call) => self.call(context, message, part, &call)?,
+                Some(call) => self.call(context, message, &call)?,
                 None => {
                     let target = run.target();
                     self.text(context, message, part, target, parts.text_of(run), carrier)?;
@@ -223,7 +221,7 @@ impl Responses {
             }
         }
         for call in joined.iter().filter_map(|run| parts.call_part(run)) {
-            self.call(context, message, part, &call)?;
+            self.call(context, message, &call)?;
         }
         context.scratch.parts = parts;
         Ok(is_written)
@@ -248,18 +246,12 @@ impl Responses {
         }
         let message = &mut self.messages[message];
         match is_thinking {
-            true => message.reasoning(part, text, carrier, &mut self.outgoing, context),
+            true => message.reasoning(text, carrier, &mut self.outgoing, context),
             false => message.content(part, text, carrier, &mut self.outgoing, context),
         }
     }
 
-    fn call(
-        &mut self,
-        context: &mut Context<'_>,
-        message: usize,
-        part: usize,
-        call: &CallPart<'_>,
-    ) -> Result<(), Error> {
+    fn call(&mut self, context: &mut Context<'_>, message: usize, call: &CallPart<'_>) -> Result<(), Error> {
         self.promotion.close();
         let message = &mut self.messages[message];
         match *call {
@@ -267,7 +259,7 @@ impl Responses {
                 let number = unique(id, &mut self.outgoing)?;
                 let mut id = memory::copy(id)?;
                 write_number(number, &mut id)?;
-                message.open_call(part, id, name, number, &mut self.outgoing, context)
+                message.open_call(id, name, &mut self.outgoing, context)
             }
             CallPart::Arguments(text) => message.arguments(text, &mut self.outgoing, context),
         }

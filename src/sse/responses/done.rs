@@ -1,73 +1,74 @@
 //! Rewrites the events that repeat the text of a part or a message. Clients compare them with the deltas, so they must agree
 //! with the rewritten deltas.
 
-use std::mem;
-
 use super::annotations::{Annotations, chars};
 use super::calls::prefix;
 use super::changes::{put, put_string};
 use super::fields::Object;
-use super::message::PartState;
+use super::list::objects;
+use super::message::{Message, PartState};
 use super::outgoing::write_text;
-use super::split::{self, Comparison};
-use super::whole::{self, Items, Scope};
+use super::repeat::write_text_part;
+use super::split;
 use super::{Incoming, Responses};
 use crate::Error;
 use crate::answer::{Input, Target};
-use crate::json::{decode, values};
-use crate::memory::{self, append, push};
+use crate::json::decode;
+use crate::memory::{self, append};
 use crate::sse::protocol::Context;
 
 impl Responses {
-    /// Ends the text of a part. `said` is the whole text in the server's event.
+    /// Ends the text of a part. `said` is the whole text in the server's event; what it has more than the deltas is read too.
     fn end_text(&mut self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<(), Error> {
-        let here = &mut self.messages[message];
-        let id = &here.id;
-        let here = &mut here.parts[part];
+        let Message { id, parts, .. } = &mut self.messages[message];
+        let here = &mut parts[part];
         if here.state != PartState::Growing {
             return Ok(());
         }
         here.state = PartState::Ended;
         context.scratch.parts.clear();
-        let is_new = here.digest.len == 0 && !said.is_empty();
-        if is_new {
-            here.take(said);
-        }
+        let is_first = here.len == 0;
+        let rest = here.came.rest(said).filter(|rest| is_first || !rest.trim_ascii().is_empty()).unwrap_or_default();
+        here.take(rest);
         match &mut here.text {
             Some(text) => {
-                if is_new {
-                    let number = here.config.number;
-                    context.setup.look_for_calls(text, || prefix(id, number), false)?;
-                    context.setup.scan(text, Input::Feed(said), &mut context.scratch.parts)?;
+                if !rest.is_empty() {
+                    context.setup.look_for_calls(text, || prefix(id, here.config.number), false)?;
+                    context.setup.scan(text, Input::Feed(rest), &mut context.scratch.parts)?;
                 }
                 context.setup.scan(text, Input::Finish, &mut context.scratch.parts)?;
             }
-            None if is_new => context.scratch.parts.push_content(said)?,
-            None => {}
+            None if rest.is_empty() => {}
+            None => context.scratch.parts.push_content(rest)?,
         }
         here.text = None;
         let is_same = matches!(context.scratch.parts.runs(), [run] if run.target() == Target::Content);
-        if is_new && is_same && context.scratch.parts.text() == said {
+        if is_first && is_same && context.scratch.parts.text() == rest {
             // There were no deltas, so the whole text is sent at once.
-            here.sent.add(&context.scratch.parts);
             self.promotion.close();
-            return self.messages[message].take_whole(part, said, &mut self.outgoing, context);
+            return self.messages[message].take_whole(part, rest, &mut self.outgoing, context);
         }
-        if is_new {
+        if !rest.is_empty() {
             here.is_changed = true;
             if here.added.is_empty() {
                 self.messages[message].announce_part(part, &mut self.outgoing)?;
             }
         }
         self.write_runs(context, message, part, None)?;
-        if self.messages[message].parts[part].digest.len == 0 {
+        if self.messages[message].parts[part].len == 0 {
             let message = &mut self.messages[message];
             message.open_message(Some(part), message.parts[part].index, &mut self.outgoing, context)?;
         }
         Ok(())
     }
 
-    /// Returns the content of a whole text that belongs to the open message, or `None` if all of it does.
+    /// Returns whether a whole text contradicts the deltas of its part.
+    fn contradicts(&self, message: usize, part: usize, said: &[u8]) -> bool {
+        !said.is_empty() && !self.messages[message].parts[part].agrees(said)
+    }
+
+    /// Returns the content of a whole text for the open message, or `None` if the server's text stays: it needs no change, or has
+    /// thinking or calls that were not sent.
     fn text_of_open(
         &mut self,
         context: &mut Context<'_>,
@@ -75,39 +76,20 @@ impl Responses {
         part: usize,
         said: &[u8],
     ) -> Result<Option<Vec<u8>>, Error> {
+        let contradicts = self.contradicts(message, part, said);
         let message = &self.messages[message];
         let here = &message.parts[part];
-        if here.agrees(said) {
-            if !here.is_changed {
-                return Ok(None);
-            }
-            return Ok(Some(memory::copy(message.text_of_open(&mut self.outgoing))?));
+        match contradicts {
+            true => split::content_of(context.setup, &message.id, here, said),
+            false if here.is_plain() || said.is_empty() => Ok(None),
+            false => Ok(Some(memory::copy(message.text_of_open(part, &mut self.outgoing))?)),
         }
-        let (content, comparison) = split::content_of(context.setup, &message.id, here, said)?;
-        Ok(match comparison {
-            Comparison::New => None,
-            Comparison::NewContent => Some(content),
-            Comparison::Same | Comparison::Known => {
-                let before = message.len_before(part);
-                let before = before + split::cut_off(&content, before);
-                Some(memory::copy(content.get(before..).unwrap_or_default())?)
-            }
-        })
-    }
-
-    /// Returns whether a whole text has something that was not sent for its part.
-    fn is_new(&self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<bool, Error> {
-        let message = &self.messages[message];
-        let here = &message.parts[part];
-        Ok(!said.is_empty()
-            && !here.agrees(said)
-            && split::content_of(context.setup, &message.id, here, said)?.1.is_new())
     }
 
     /// Returns whether a part is open for an event that repeats its text. The part is opened if the event has new text.
     fn open_for(&mut self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<bool, Error> {
         if !self.messages[message].is_part_open(part) {
-            if !self.is_new(context, message, part, said)? {
+            if !self.contradicts(message, part, said) {
                 return Ok(false);
             }
             self.promotion.close();
@@ -115,6 +97,32 @@ impl Responses {
             message.open_message(Some(part), message.parts[part].index, &mut self.outgoing, context)?;
         }
         Ok(true)
+    }
+
+    /// Returns a text part that repeats its text for the open message, with the content `text`, or as it is.
+    fn write_part(
+        &self,
+        context: &mut Context<'_>,
+        data: &[u8],
+        object: &Object,
+        (message, part): (usize, usize),
+        said: &[u8],
+        text: Option<Vec<u8>>,
+    ) -> Result<Vec<u8>, Error> {
+        let Some(text) = text.filter(|text| *text != said) else {
+            return Ok(memory::copy(&data[object.whole.clone()])?);
+        };
+        let here = &self.messages[message].parts[part];
+        let mut annotations = Vec::new();
+        if let Some(list) = object.annotations.clone().filter(|list| list.len() > 2) {
+            let (skip, len) = if self.contradicts(message, part, said) { (0, chars(&text)) } else { here.in_item() };
+            let all = if skip == 0 { len } else { here.content_chars };
+            let stretches = split::content_stretches(context.setup, here.config, said, all)?;
+            Annotations::In { stretches: &stretches, skip, len }.write_all(data, list, &mut annotations)?;
+        }
+        let mut json = Vec::new();
+        write_text_part(data, object, &text, &annotations, &mut json)?;
+        Ok(json)
     }
 
     /// Writes the event that repeats the text of a part.
@@ -168,25 +176,12 @@ impl Responses {
             None => b"",
         };
         self.end_text(context, message, part, said)?;
+        let contradicts = self.contradicts(message, part, said);
         let is_open = self.open_for(context, message, part, said)?;
         let mut json = Vec::new();
         if is_open {
             let text = self.text_of_open(context, message, part, said)?;
-            let here = &self.messages[message];
-            let mut stretches = Vec::new();
-            let mut place = Annotations::Before(0);
-            let has_annotations = object.annotations.as_ref().is_some_and(|list| list.len() > 2);
-            if let Some(text) = &text
-                && has_annotations
-            {
-                let (content, _) = split::content_of(context.setup, &here.id, &here.parts[part], said)?;
-                stretches = split::content_stretches(context.setup, here.parts[part].config, said, &content)?;
-                let before = content.strip_suffix(&text[..]).or_else(|| content.get(..here.len_before(part)));
-                let (before, len) = (before.unwrap_or_default(), chars(text));
-                place = Annotations::In { stretches: &stretches, skip: chars(before), len };
-            }
-            whole::write_part(data, &object, said, text.as_deref().unwrap_or(said), place, &mut json)?;
-            drop(stretches);
+            json = self.write_part(context, data, &object, (message, part), said, text)?;
         }
         let message = &mut self.messages[message];
         if is_open {
@@ -198,7 +193,9 @@ impl Responses {
         }
         message.end_part(part, &mut self.outgoing);
         if is_open {
-            message.keep_done(&json, &mut self.outgoing)?;
+            // A part that contradicts the deltas is not what was sent.
+            let kept = if contradicts { None } else { Some(&json[..]) };
+            message.keep_done(message.parts[part].index, kept, &mut self.outgoing)?;
             return Ok(true);
         }
         self.outgoing.renumbers = true;
@@ -215,52 +212,43 @@ impl Responses {
     ) -> Result<bool, Error> {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
-        let mut texts = Vec::new();
-        // Whether the event has something that was not sent, and the part whose text that is.
-        let (mut is_new, mut new_text) = (false, None);
-        let here = &self.messages[message];
-        if let Some(content) = &item.content {
-            let (mut index, mut memory) = (0, Ok(()));
-            values(data, content.clone(), |at| {
-                let part = Object::read(data, at);
-                match part.text.clone().filter(|_| part.is(data, b"output_text")) {
-                    Some(text) if memory.is_ok() => memory = push(&mut texts, (index, text)),
-                    Some(_) => {}
-                    None => is_new |= !here.has_verbatim(index),
-                }
-                index += 1;
-            });
-            memory?;
-        }
+        let parts = item.content.clone().map_or(Ok(Vec::new()), |content| objects(data, content))?;
+        // Whether the event contradicts earlier ones, and the part whose text does.
+        let (mut contradicts, mut new_text) = (false, None);
         let mut decoded = Vec::new();
-        for (index, text) in texts {
+        for (index, object) in parts.iter().enumerate() {
+            let index = index as u64;
+            let Some(text) = object.text_of(data) else {
+                contradicts |= !self.messages[message].has_other(index);
+                continue;
+            };
             let known = self.messages[message].parts.iter().position(|part| part.index == index);
             let part = match known {
                 Some(part) => Some(part),
-                None => self.begin_part(context, message, index)?,
+                None => self.begin_part(context, message, index, None)?,
             };
             let Some(part) = part else { continue };
             let said = decode(&data[text], &mut decoded)?;
             if known.is_some() || !said.is_empty() {
                 self.end_text(context, message, part, said)?;
             }
-            if self.is_new(context, message, part, said)? {
-                (is_new, new_text) = (true, Some(part));
+            if self.contradicts(message, part, said) {
+                (contradicts, new_text) = (true, Some(part));
             }
         }
         for part in 0..self.messages[message].parts.len() {
             self.end_text(context, message, part, b"")?;
         }
         let status = item.status.clone().map_or(&b"\"completed\""[..], |at| &data[at]);
-        if is_new {
+        if contradicts {
             self.promotion.close();
         }
         let here = &mut self.messages[message];
-        if is_new && !here.has_message_open() {
+        if contradicts && !here.has_message_open() {
             let index = new_text.map_or(0, |part| here.parts[part].index);
             here.open_message(new_text, index, &mut self.outgoing, context)?;
         } else if !here.has_message_open() {
-            let is_empty = here.holds_start() && here.parts.iter().all(|part| part.digest.len == 0);
+            let is_empty = here.holds_start() && here.parts.iter().all(|part| part.len == 0);
             if !is_empty {
                 here.close(status, &mut self.outgoing, context)?;
                 here.give_up_place(&mut self.outgoing);
@@ -271,22 +259,49 @@ impl Responses {
             here.open_message(None, 0, &mut self.outgoing, context)?;
         }
         here.close_unannounced(&mut self.outgoing, context)?;
-        let place = here.place;
-        if here.pieces.is_some() {
-            let mut items = Items::new(context.setup, &mut self.outgoing, Scope::Item);
-            items.add(data, item, here.index, Some(here))?;
-            let found = items.list.iter().find(|(out, _)| *out == place).map(|(_, at)| at.clone());
-            let json = mem::take(&mut items.json);
-            if let Some(at) = found
-                && json[at.clone()] != data[item.whole.clone()]
-            {
-                put(&mut context.scratch.edits, data, item.whole.clone(), |out| append(out, &json[at]))?;
-            }
-        } else if !is_new {
+        let is_plain = here.is_plain();
+        if !contradicts && !is_plain {
+            // Parts that the server has not ended are not in the kept content.
+            self.outgoing.is_silent = true;
+            here.close_parts(|_| true, &mut self.outgoing, context)?;
+            self.outgoing.is_silent = false;
+        }
+        if contradicts || here.lacks_parts() && !is_plain {
+            self.put_parts(context, data, item, &parts, message)?;
+        } else if !is_plain {
             here.put_done(data, item, &mut context.scratch.edits)?;
         }
+        let here = &mut self.messages[message];
         here.pass(event, fields, None, &mut self.outgoing, context)?;
+        if !is_plain {
+            here.keep_message(&mut self.outgoing)?;
+        }
         here.end(&mut self.outgoing);
         Ok(true)
+    }
+
+    /// Notes the changes of an item that contradicts its earlier events, or whose parts were not kept: each text is split by itself.
+    fn put_parts(
+        &self,
+        context: &mut Context<'_>,
+        data: &[u8],
+        item: &Object,
+        parts: &[Object],
+        message: usize,
+    ) -> Result<(), Error> {
+        let here = &self.messages[message];
+        let (mut content, mut decoded) = (Vec::new(), Vec::new());
+        for (index, object) in parts.iter().enumerate() {
+            append(&mut content, if index > 0 { b"," } else { b"" })?;
+            let known = here.parts.iter().position(|part| part.index == index as u64);
+            let Some((part, text)) = known.zip(object.text_of(data)) else {
+                append(&mut content, &data[object.whole.clone()])?;
+                continue;
+            };
+            let said = decode(&data[text], &mut decoded)?;
+            let text = split::content_of(context.setup, &here.id, &here.parts[part], said)?;
+            append(&mut content, &self.write_part(context, data, object, (message, part), said, text)?)?;
+        }
+        Ok(here.put_content(data, item, &content, &mut context.scratch.edits)?)
     }
 }

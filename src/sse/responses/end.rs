@@ -1,17 +1,15 @@
 //! Rewrites the event at the end of a response, which repeats all items, and responses that arrive whole.
 
-use std::mem;
-
 use super::changes::put;
 use super::fields::{Object, inside};
+use super::list::{List, objects};
 use super::message::OpenItem;
 use super::outgoing;
-use super::whole::{Items, Scope};
 use super::{Incoming, Responses};
 use crate::answer::Input;
-use crate::json::{Edits, Span, values};
-use crate::memory::{self, append};
-use crate::sse::protocol::Context;
+use crate::json::{Edits, Span};
+use crate::memory::append;
+use crate::sse::protocol::{Context, ServerDoes};
 use crate::{EndReason, Error};
 
 impl Responses {
@@ -40,28 +38,13 @@ impl Responses {
         if let (false, Some(message), Some(last)) = (thinking.is_empty(), thought, self.messages.last()) {
             let place = self.outgoing.places.insert(last.index);
             self.outgoing.promote(outgoing::Target { out: place, id: &message.id, pair: 1 }, thinking, context.out)?;
-            promoted = Some(place);
+            let mut json = Vec::new();
+            outgoing::write_promoted(&message.id, thinking, &mut json)?;
+            promoted = Some((place, json));
         }
         if let Some(output) = response.output {
-            let mut items = Items::new(context.setup, &mut self.outgoing, Scope::Stream);
-            let mut index = 0;
-            let mut added = Ok(());
-            values(data, output.clone(), |at| {
-                let object = Object::read(data, at);
-                let id = object.id.as_ref().map(|id| inside(data, id));
-                let record = self.messages.iter().rfind(|message| Some(&message.id[..]) == id);
-                if added.is_ok() {
-                    added = items.add(data, &object, index, record);
-                }
-                index += 1;
-            });
-            added?;
-            if let (Some(place), Some(message)) = (promoted, thought) {
-                items.promote(&message.id, place, thinking)?;
-            }
-            if items.is_changed {
-                let mut list = Vec::new();
-                items.write_list(&mut list)?;
+            let list = self.list_of_stream(context, data, output.clone(), promoted)?;
+            if let Some(list) = list {
                 put(&mut context.scratch.edits, data, output, |out| append(out, &list))?;
             }
         }
@@ -71,6 +54,32 @@ impl Responses {
         Ok(())
     }
 
+    /// Returns the list of items for the event that ends the response, or `None` if the server's list needs no change.
+    fn list_of_stream(
+        &mut self,
+        context: &mut Context<'_>,
+        data: &[u8],
+        output: Span,
+        promoted: Option<(u64, Vec<u8>)>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        self.promotion.close();
+        self.server = ServerDoes::default();
+        self.outgoing.is_silent = true;
+        // A message that the server has not closed is repeated as far as it was sent.
+        for message in self.messages.iter_mut().filter(|message| message.has_message_open() && !message.is_plain()) {
+            message.close(b"\"incomplete\"", &mut self.outgoing, context)?;
+        }
+        let mut list = List::of_stream();
+        for (index, object) in objects(data, output)?.iter().enumerate() {
+            self.add_item(context, &mut list, data, object, index as u64)?;
+        }
+        self.outgoing.is_silent = false;
+        if let Some((place, json)) = promoted {
+            list.add_made(place, json)?;
+        }
+        list.written()
+    }
+
     /// Writes a whole body, which is an answer that is not a stream, with its changes. Returns whether there are any.
     pub(super) fn whole(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
         let response = Object::read(raw, 0..raw.len());
@@ -78,35 +87,29 @@ impl Responses {
             append(context.out, raw)?;
             return Ok(false);
         };
-        // The thinking of a body is removed later.
-        let mut outgoing = self.outgoing.fresh();
-        outgoing.drops_thinking = false;
-        let mut items = Items::new(context.setup, &mut outgoing, Scope::Body);
-        items.promotion = self.promotes.of_body();
+        self.begin();
+        self.promotion = self.promotes.of_body();
+        self.outgoing.is_silent = true;
         let is_complete = response.status.clone().is_none_or(|at| inside(raw, &at) == b"completed");
-        items.end_reason = if is_complete { EndReason::Ended } else { EndReason::Unknown };
-        items.may_answer = is_complete && self.promotes.is_guess_wanted;
-        let (mut index, mut added) = (0, Ok(()));
-        values(raw, output.clone(), |at| {
-            let object = Object::read(raw, at);
-            if added.is_ok() {
-                added = items.add(raw, &object, index, None);
-            }
-            index += 1;
-        });
-        added?;
-        let thinking = memory::copy(items.promotion.content().unwrap_or_default())?;
-        if is_complete && !thinking.is_empty() {
-            let place = items.outgoing.places.insert(index);
-            let id = mem::take(&mut items.id);
-            items.promote(&id, place, &thinking)?;
+        let end_reason = if is_complete { EndReason::Ended } else { EndReason::Unknown };
+        let mut list = List::of_body(end_reason, is_complete && self.promotes.is_guess_wanted);
+        let objects = objects(raw, output.clone())?;
+        for (index, object) in objects.iter().enumerate() {
+            self.add_item(context, &mut list, raw, object, index as u64)?;
         }
-        let is_changed = items.is_changed;
+        let thinking = self.promotion.content().unwrap_or_default();
+        if is_complete && !thinking.is_empty() {
+            let place = self.outgoing.places.insert(objects.len() as u64);
+            let mut json = Vec::new();
+            outgoing::write_promoted(&list.thought, thinking, &mut json)?;
+            list.add_made(place, json)?;
+        }
+        self.begin();
         context.scratch.edits.clear();
-        if is_changed {
-            let mut list = Vec::new();
-            items.write_list(&mut list)?;
-            context.scratch.edits.replace(output, |out| append(out, &list))?;
+        let list = list.written()?;
+        let is_changed = list.is_some();
+        if let Some(list) = list {
+            context.scratch.edits.put(output, &[&list])?;
         }
         context.scratch.edits.apply(raw, 0..raw.len(), Span::clone, context.out)?;
         context.scratch.edits = Edits::default();

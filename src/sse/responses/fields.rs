@@ -215,6 +215,11 @@ impl Object {
         self.kind.as_ref().is_some_and(|at| inside(data, at) == kind)
     }
 
+    /// Returns the position of the text, if this is a text part.
+    pub fn text_of(&self, data: &[u8]) -> Option<Span> {
+        self.text.clone().filter(|_| self.is(data, b"output_text"))
+    }
+
     /// Returns whether this is an empty item or part of this kind.
     pub fn begins(&self, data: &[u8], kind: &[u8]) -> bool {
         let has_some = |at: &Option<Span>| at.as_ref().is_some_and(|at| at.len() > 2);

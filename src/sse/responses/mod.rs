@@ -26,14 +26,13 @@ mod deltas;
 mod done;
 mod end;
 mod fields;
+mod list;
 mod message;
-mod order;
 mod outgoing;
 mod places;
+mod repeat;
 mod split;
-mod stretch;
 mod unplaced;
-mod whole;
 
 use std::mem;
 

@@ -53,6 +53,8 @@ pub struct Outgoing {
     pub renumbers: bool,
     is_named: bool,
     pub line_end: &'static [u8],
+    /// Whether no events are written, because only the closed items are wanted.
+    pub is_silent: bool,
     /// The most bytes that are kept, and the number of bytes that are kept now.
     max_kept: usize,
     kept: usize,
@@ -79,6 +81,7 @@ impl Outgoing {
             renumbers: false,
             is_named: false,
             line_end: b"\n",
+            is_silent: false,
             max_kept,
             kept: 0,
         }
@@ -119,7 +122,7 @@ impl Outgoing {
 
     /// Counts a text that is kept elsewhere. Returns the number of its bytes that fit.
     pub fn take_room(&mut self, text: &[u8]) -> usize {
-        let mut len = text.len().min(self.max_kept.saturating_sub(self.kept));
+        let mut len = text.len().min(self.room());
         while len > 0 && len < text.len() && text[len] & 0xC0 == 0x80 {
             len -= 1;
         }
@@ -127,21 +130,37 @@ impl Outgoing {
         len
     }
 
+    /// Counts JSON that is kept elsewhere. Returns whether there was room for it.
+    pub fn keep_room(&mut self, len: usize) -> bool {
+        let has_room = len <= self.room();
+        self.kept += if has_room { len } else { 0 };
+        has_room
+    }
+
+    /// Returns the number of bytes that may still be kept. There is no limit for a list of items, because the list itself is in memory
+    /// too.
+    fn room(&self) -> usize {
+        if self.is_silent { usize::MAX } else { self.max_kept.saturating_sub(self.kept) }
+    }
+
     /// Adds JSON to the kept list, if there is room for all of it. Returns whether there was room.
     pub fn keep_whole(&mut self, list: &mut Vec<u8>, json: &[u8]) -> memory::Result<bool> {
         let comma = if list.is_empty() { &b""[..] } else { b"," };
-        let len = comma.len() + json.len();
-        let has_room = len <= self.max_kept.saturating_sub(self.kept);
+        let has_room = self.keep_room(comma.len() + json.len());
         if has_room {
-            self.kept += len;
             append_all(list, &[comma, json])?;
         }
         Ok(has_room)
     }
 
+    /// Frees the room of a kept text.
+    pub fn free_room(&mut self, len: usize) {
+        self.kept = self.kept.saturating_sub(len);
+    }
+
     /// Clears a kept text and frees its room.
     pub fn forget(&mut self, text: &mut Vec<u8>) {
-        self.kept = self.kept.saturating_sub(text.len());
+        self.free_room(text.len());
         text.clear();
         if text.capacity() > KEPT {
             *text = Vec::new();
@@ -155,6 +174,9 @@ impl Outgoing {
         out: &mut Vec<u8>,
         rest: impl FnOnce(&mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<()> {
+        if self.is_silent {
+            return Ok(());
+        }
         self.renumbers = true;
         self.added += 1;
         self.write(kind, out, rest)?;
@@ -269,12 +291,12 @@ impl Outgoing {
         if self.is_summary { "summary_index" } else { "content_index" }
     }
 
-    /// Closes an item of thinking that has this text.
+    /// Closes an item of thinking that has this text. `item` is the item as JSON.
     pub fn close_reasoning(
         &mut self,
         target: Target<'_>,
         text: &[u8],
-        status: &[u8],
+        item: &[u8],
         out: &mut Vec<u8>,
     ) -> memory::Result<()> {
         let (text_done, part_done) = match self.is_summary {
@@ -283,11 +305,14 @@ impl Outgoing {
         };
         self.of_reasoning(text_done, target, out, |_, out| write_text(b",\"text\":", text, out))?;
         self.of_reasoning(part_done, target, out, |part, out| write_part(b",\"part\":", part, text, out))?;
-        let (is_summary, prefix) = (self.is_summary, self.prefix);
+        self.close(target.out, item, out)
+    }
+
+    /// Writes the event that closes an item.
+    pub fn close(&mut self, at: u64, item: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         self.add("response.output_item.done", out, |out| {
-            write_index(b",\"output_index\":", target.out, out)?;
-            append(out, b",\"item\":")?;
-            write_reasoning(prefix, target, text, status, is_summary, out)
+            write_index(b",\"output_index\":", at, out)?;
+            append_all(out, &[b",\"item\":", item])
         })
     }
 
@@ -366,13 +391,14 @@ impl Outgoing {
         })
     }
 
-    /// Closes the item of a call.
+    /// Closes the item of a call. `item` is the item as JSON.
     pub fn close_call(
         &mut self,
         at: u64,
         id: &[u8],
         name: &[u8],
         arguments: &[u8],
+        item: &[u8],
         out: &mut Vec<u8>,
     ) -> memory::Result<()> {
         self.add("response.function_call_arguments.done", out, |out| {
@@ -380,11 +406,7 @@ impl Outgoing {
             write_text(b",\"arguments\":", arguments, out)?;
             write_text(b",\"name\":", name, out)
         })?;
-        self.add("response.output_item.done", out, |out| {
-            write_index(b",\"output_index\":", at, out)?;
-            append(out, b",\"item\":")?;
-            write_call(id, name, arguments, "completed", out)
-        })
+        self.close(at, item, out)
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Wishes {
     pub thinking: usize,
     pub body: usize,
     pub bits: u64,
+    /// Whether text may be too long to be kept.
+    pub limits: bool,
 }
 
 /// An answer, and how it is rewritten.
@@ -96,7 +98,7 @@ impl Case {
         let body = if random.one_in(3) { 0 } else { body };
         let most = *random.pick(&[1, 1, 7, 100, 1000, 1 << 20]);
         let cuts = random.next();
-        Case { dialect, wishes: Wishes { thinking, body, bits: random.next() }, most, cuts, stream, kind }
+        Case { dialect, wishes: Wishes { thinking, body, bits: random.next(), limits: !agrees }, most, cuts, stream, kind }
     }
 
     /// Returns the stream in chunks.
@@ -149,7 +151,7 @@ impl Case {
     }
 }
 
-/// Returns the recorded answers of the tests, and those in the folder `shared` beside the repository, if there is one.
+/// Returns the recorded answers of the tests, and those in the folder `../shared` of the repository, if there is one.
 fn recordings() -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared =

@@ -27,7 +27,7 @@ pub fn shown(case: &Case) -> String {
 }
 
 fn options(wishes: &Wishes) -> Options {
-    let Wishes { thinking, body, mut bits } = *wishes;
+    let Wishes { thinking, body, mut bits, limits } = *wishes;
     let mut below = |bound: u64| {
         let number = (bits % bound) as usize;
         bits /= bound;
@@ -48,7 +48,7 @@ fn options(wishes: &Wishes) -> Options {
         .repair(below(4) == 1)
         .comments([Comments::Keep, Comments::Keep, Comments::Drop, Comments::Chunk][below(4)])
         .stray_close([StrayClose::Dialect, StrayClose::Dialect, StrayClose::Text, StrayClose::Drop][below(4)])
-        .max_event([None, None, None, None, None, Some(150), Some(600)][below(7)])
+        .max_event([None, None, None, None, None, Some(150), Some(600)][below(7)].filter(|_| limits))
         .max_held([None, None, None, Some(20)][below(4)]);
     if below(3) == 1 {
         options = options.normalise([Shapes::ALL, Shapes::CONTENT, Shapes::CHUNKS, Shapes::FIELD][below(4)]);

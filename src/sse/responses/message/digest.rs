@@ -4,14 +4,14 @@ use std::hash::Hasher;
 
 use twox_hash::XxHash64;
 
-use crate::answer::{self, CallPart, Parts};
-
-/// A digest of a text, fed with pieces of it and compared with the whole.
+/// A digest of a text without its white space, since servers trim that where they repeat a text.
 #[derive(Clone, Default)]
 pub struct Digest {
-    pub len: u64,
+    len: u64,
     /// The state of this hash has 88 bytes. XXH3, which hashes whole texts here, needs 544 bytes for pieces.
     hash: XxHash64,
+    /// Whether the text ends with white space.
+    ends_blank: bool,
 }
 
 impl PartialEq for Digest {
@@ -21,61 +21,37 @@ impl PartialEq for Digest {
 }
 
 impl Digest {
+    /// Adds the next piece of the text. The bytes are hashed in pieces of several words: each call of the hash function costs more
+    /// than hashing the bytes of a word.
     pub fn add(&mut self, text: &[u8]) {
-        self.len += text.len() as u64;
-        self.hash.write(text);
+        let mut piece = [0; 64];
+        for part in text.chunks(piece.len()) {
+            let mut len = 0;
+            for &byte in part.iter().filter(|byte| !byte.is_ascii_whitespace()) {
+                piece[len] = byte;
+                len += 1;
+            }
+            self.len += len as u64;
+            self.hash.write(&piece[..len]);
+        }
+        self.ends_blank = text.last().map_or(self.ends_blank, u8::is_ascii_whitespace);
     }
 
-    pub fn of(text: &[u8]) -> Digest {
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the rest of a text that begins with this text, or `None` if the text does not.
+    pub fn rest<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        let is_word = |&(_, byte): &(usize, &u8)| !byte.is_ascii_whitespace();
+        let last = self.len.checked_sub(1).map(|last| text.iter().enumerate().filter(is_word).nth(last as usize));
+        let (begins, rest) = match last {
+            None => text.split_at(0),
+            Some(found) => text.split_at(found?.0 + 1),
+        };
         let mut digest = Digest::default();
-        digest.add(text);
-        digest
-    }
-}
-
-/// A digest of a rewritten text without its white space, since servers trim that where they repeat a text.
-#[derive(Clone, Default, PartialEq)]
-pub struct SentDigest {
-    all: Digest,
-    /// The thinking and the calls of the text. Events that repeat the text leave them out.
-    extracted: Digest,
-}
-
-impl SentDigest {
-    /// Adds the next rewritten stretches of the text.
-    pub fn add(&mut self, parts: &Parts) {
-        for run in parts.runs() {
-            let text = match parts.call_part(run) {
-                // The id of the call is left out: it may be made from the server's id, which can differ between events.
-                Some(CallPart::Begin { name, .. }) => name,
-                Some(CallPart::Arguments(text)) => text,
-                None => parts.text_of(run),
-            };
-            words(text, |words| {
-                self.all.add(words);
-                if run.target() != answer::Target::Content {
-                    self.extracted.add(words);
-                }
-            });
-        }
-    }
-
-    /// Returns whether this output has no thinking and calls, or the same as `other`, so that only their content can differ.
-    pub fn has_only_content_more_than(&self, other: &SentDigest) -> bool {
-        self.extracted.len == 0 || self.extracted == other.extracted
-    }
-}
-
-/// Calls `take` with the text without its white space, in pieces of several words: each call of the hash function costs more
-/// than hashing the bytes of a word.
-fn words(text: &[u8], mut take: impl FnMut(&[u8])) {
-    let mut piece = [0; 64];
-    for part in text.chunks(piece.len()) {
-        let mut len = 0;
-        for &byte in part.iter().filter(|byte| !byte.is_ascii_whitespace()) {
-            piece[len] = byte;
-            len += 1;
-        }
-        take(&piece[..len]);
+        digest.add(begins);
+        let rest = if self.ends_blank { rest.trim_ascii_start() } else { rest };
+        (digest == *self).then_some(rest)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::{Carrier, ItemKind, Message, OpenItem, Pair, PartState, TextPart};
+use super::{Carrier, Message, OpenItem, Pair, PartState, TextPart};
 use crate::Error;
 use crate::memory::{self, append, append_all};
 use crate::sse::event::{Event, EventPart};
@@ -45,8 +45,8 @@ impl Message {
         if let Some(place) = part
             && !self.parts[place].is_open
         {
-            self.text.clear(outgoing);
             let part = &mut self.parts[place];
+            part.kept.clear(outgoing);
             (part.is_open, part.is_text_done, part.item_chars, part.annotated) = (true, false, 0, 0);
             outgoing.forget(&mut part.annotations);
             let (added, empty) = (mem::take(&mut part.added), mem::take(&mut part.empty));
@@ -57,7 +57,6 @@ impl Message {
                 outgoing.forget(&mut empty);
             }
             self.parts[place].added = added;
-            self.note(ItemKind::Message, index, 0, true)?;
         }
         Ok(())
     }
@@ -85,7 +84,7 @@ impl Message {
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
-        if raw.is_empty() {
+        if raw.is_empty() || outgoing.is_silent {
             return Ok(());
         }
         let mut event = Event::new();
@@ -152,19 +151,16 @@ impl Message {
     /// Writes thinking, in the server's event if there is a carrier, unless thinking is left out.
     pub fn reasoning(
         &mut self,
-        part: usize,
         text: &[u8],
         carrier: Option<&Carrier<'_>>,
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
-        let is_new = !matches!(self.open, OpenItem::Reasoning);
         self.open_reasoning(outgoing, context)?;
-        self.note(ItemKind::Reasoning, self.parts[part].index, text.len(), is_new)?;
         if outgoing.drops_thinking {
             return Ok(());
         }
-        self.keep(text, outgoing)?;
+        self.text.add(text, outgoing)?;
         let target = self.target();
         let Some(Carrier { event, fields, .. }) = carrier else {
             return Ok(outgoing.reasoning(target, text, context.out)?);
@@ -210,9 +206,7 @@ impl Message {
     ) -> Result<(), Error> {
         let index = self.parts[part].index;
         self.open_message(Some(part), index, outgoing, context)?;
-        self.note(ItemKind::Message, index, text.len(), false)?;
-        self.keep(text, outgoing)?;
-        self.parts[part].item_chars += chars(text);
+        self.parts[part].note_content(text, outgoing)?;
         if let Some(Carrier { event, fields, is_same }) = carrier
             && let Some(delta) = &fields.delta
         {
@@ -234,19 +228,16 @@ impl Message {
         })?)
     }
 
-    /// Opens the item of a call. `number` makes its id unique.
+    /// Opens the item of a call.
     pub fn open_call(
         &mut self,
-        part: usize,
         id: Vec<u8>,
         name: &[u8],
-        number: u64,
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
         self.close(b"\"completed\"", outgoing, context)?;
         self.place = outgoing.places.insert(self.index);
-        self.note(ItemKind::Call(number), self.parts[part].index, 0, true)?;
         outgoing.open_call(self.place, &id, name, context.out)?;
         self.open = OpenItem::Call { id, name: memory::copy(name)? };
         Ok(())
@@ -256,7 +247,7 @@ impl Message {
     pub fn arguments(&mut self, text: &[u8], outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
         let OpenItem::Call { id, .. } = &self.open else { return Ok(()) };
         outgoing.arguments(self.place, id, text, context.out)?;
-        Ok(self.keep(text, outgoing)?)
+        Ok(self.text.add(text, outgoing)?)
     }
 
     /// Notes the text of a part that arrives whole, without deltas.
@@ -269,9 +260,7 @@ impl Message {
     ) -> Result<(), Error> {
         let index = self.parts[part].index;
         self.open_message(Some(part), index, outgoing, context)?;
-        self.note(ItemKind::Message, index, said.len(), false)?;
-        self.parts[part].item_chars += chars(said);
-        self.keep(said, outgoing).map_err(Into::into)
+        Ok(self.parts[part].note_content(said, outgoing)?)
     }
 
     /// Writes an annotation, if it belongs to the open message.

@@ -14,36 +14,19 @@ use crate::answer::TextStream;
 use crate::json::Edits;
 use crate::memory::{self, append, append_all, push};
 use crate::sse::event::EventPart;
-pub use digest::SentDigest;
-pub use part::{PartState, TextConfig, TextPart};
-
-/// The most pieces of a message that are remembered. With more, the text is split anew where the server repeats it.
-const PIECES: usize = 4096;
+pub use digest::Digest;
+pub use part::{Kept, PartState, TextConfig, TextPart, extract};
 
 /// The most empty deltas that are held with the start of a part.
 const EMPTY: usize = 16;
 
-/// The kind of an item with text of a message.
-#[derive(Clone, Copy, PartialEq)]
-pub enum ItemKind {
-    Reasoning,
-    Message,
-    /// A part other than text, which was sent unchanged.
-    Verbatim,
-    /// A call. The number makes its id unique.
-    Call(u64),
-}
-
-/// A stretch of a part's text, and the item in which it was sent.
-pub struct Piece {
-    pub kind: ItemKind,
-    /// The index of the part in the server's message.
-    pub part: u64,
+/// A closed item, which the end of the response repeats.
+pub struct Closed {
     pub out: u64,
-    pub pair: u64,
-    /// The length of the stretch in the text of the deltas. Where the server repeats the text differently, the stretch may end
-    /// inside a character.
-    pub len: usize,
+    /// The number of the item's pair, if it is a message.
+    pub pair: Option<u64>,
+    /// The parts of a message, or another item, as JSON.
+    pub json: Vec<u8>,
 }
 
 /// The event of the server that carries the last stretch of a text.
@@ -87,17 +70,39 @@ enum Pair {
     Message,
 }
 
-/// The text that is repeated when an item is closed, as far as there was room to keep it.
+/// The finished parts of a message, with their indexes, as far as there was room to keep them.
 #[derive(Default)]
-struct Kept {
-    text: Vec<u8>,
+struct Done {
+    parts: Vec<(u64, Vec<u8>)>,
     is_cut: bool,
+    /// The number of bytes that are counted as kept.
+    room: usize,
 }
 
-impl Kept {
+impl Done {
     fn clear(&mut self, outgoing: &mut Outgoing) {
-        outgoing.forget(&mut self.text);
-        self.is_cut = false;
+        outgoing.free_room(self.room);
+        *self = Done::default();
+    }
+
+    fn keep(&mut self, index: u64, json: Vec<u8>, outgoing: &mut Outgoing) -> memory::Result<()> {
+        if outgoing.keep_room(json.len()) {
+            self.room += json.len();
+            push(&mut self.parts, (index, json))?;
+        } else {
+            self.is_cut = true;
+        }
+        Ok(())
+    }
+
+    /// Returns the parts in their order, without the brackets of the list.
+    fn content(&mut self) -> memory::Result<Vec<u8>> {
+        self.parts.sort_by_key(|(index, _)| *index);
+        let mut content = Vec::new();
+        for (number, (_, json)) in self.parts.iter().enumerate() {
+            append_all(&mut content, &[if number > 0 { b"," } else { b"" }, json])?;
+        }
+        Ok(content)
     }
 }
 
@@ -120,13 +125,16 @@ pub struct Message {
     stage: Stage,
     /// The number of the server's parts that are not in the open message.
     left_out: u64,
-    /// The text of the open part or item.
+    /// The text of the open item, unless that is a message.
     text: Kept,
-    /// The finished parts of the open message, as JSON.
-    done: Kept,
+    /// The finished parts of the open message.
+    done: Done,
     pub parts: Vec<TextPart>,
-    /// The pieces that were sent; `None` if there are more than are remembered.
-    pub pieces: Option<Vec<Piece>>,
+    /// The indexes of parts other than text, which are sent unchanged.
+    others: Vec<u64>,
+    /// The closed items, in their order. If not all of them could be kept, `is_cut` is true.
+    pub closed: Vec<Closed>,
+    pub is_cut: bool,
 }
 
 impl Message {
@@ -143,9 +151,11 @@ impl Message {
             stage: Stage::Reserved,
             left_out: 0,
             text: Kept::default(),
-            done: Kept::default(),
+            done: Done::default(),
             parts: Vec::new(),
-            pieces: Some(Vec::new()),
+            others: Vec::new(),
+            closed: Vec::new(),
+            is_cut: false,
         })
     }
 
@@ -243,30 +253,44 @@ impl Message {
         }
     }
 
-    /// Notes that text of a part was sent in the open item.
-    fn note(&mut self, kind: ItemKind, part: u64, len: usize, is_new: bool) -> memory::Result<()> {
-        let (out, pair) = (self.place, self.pair);
-        let Some(pieces) = &mut self.pieces else { return Ok(()) };
-        match pieces.last_mut() {
-            Some(last) if !is_new && last.kind == kind && last.part == part && last.out == out => last.len += len,
-            _ => {
-                push(pieces, Piece { kind, part, out, pair, len })?;
-                if pieces.len() > PIECES {
-                    self.pieces = None;
-                }
-            }
-        }
-        Ok(())
+    /// Makes a message that has no place, because it repeats another.
+    pub fn repeats(self) -> Message {
+        Message { stage: Stage::Placed, ..self }
     }
 
-    fn keep(&mut self, text: &[u8], outgoing: &mut Outgoing) -> memory::Result<()> {
-        self.text.is_cut |= !outgoing.keep(&mut self.text.text, text)?;
-        Ok(())
+    /// Returns whether something was sent for the message.
+    pub fn was_sent(&self) -> bool {
+        self.stage != Stage::Reserved || !self.closed.is_empty()
     }
 
-    /// Counts events that lack text, if the kept text is not complete.
+    /// Returns whether the text of the message is in one item, and nothing was removed from it. Such a message stays as the server
+    /// repeats it.
+    pub fn is_plain(&self) -> bool {
+        let is_first = |closed: &Closed| closed.pair == Some(1);
+        self.pair == 1
+            && self.closed.len() < 2
+            && self.closed.iter().all(is_first)
+            && self.parts.iter().all(|part| part.content_chars == part.chars)
+    }
+
+    /// Keeps an item that is closed for the end of the response.
+    fn keep_closed(&mut self, pair: Option<u64>, json: Vec<u8>, outgoing: &mut Outgoing) -> memory::Result<()> {
+        self.is_cut |= !outgoing.keep_room(json.len());
+        let closed = Closed { out: self.place, pair, json: if self.is_cut { Vec::new() } else { json } };
+        push(&mut self.closed, closed)
+    }
+
+    /// Keeps the open message, which is closed.
+    pub fn keep_message(&mut self, outgoing: &mut Outgoing) -> memory::Result<()> {
+        let (is_cut, content) = (self.done.is_cut, self.done.content()?);
+        self.done.clear(outgoing);
+        self.is_cut |= is_cut;
+        self.keep_closed(Some(self.pair), content, outgoing)
+    }
+
+    /// Counts events that lack text, if the kept text of a reasoning item or a call is not complete.
     fn count_cut(&self, events: u64, outgoing: &mut Outgoing) {
-        outgoing.truncated += if self.text.is_cut { events } else { 0 };
+        outgoing.truncated += if self.text.is_cut && !outgoing.is_silent { events } else { 0 };
     }
 
     /// Returns whether the message had thinking, and only reasoning items were sent for it.
@@ -289,37 +313,44 @@ impl Message {
         self.has_message_open() && self.parts[part].is_open
     }
 
-    /// Returns the length of a part's content that was sent before the open item.
-    pub fn len_before(&self, part: usize) -> usize {
-        let index = self.parts[part].index;
-        let pieces = self.pieces.iter().flatten();
-        pieces
-            .filter(|piece| piece.part == index && piece.kind == ItemKind::Message && piece.out != self.place)
-            .map(|piece| piece.len)
-            .sum()
+    /// Returns the kept text of an open part. If some is missing, counts an event that lacks text.
+    pub fn text_of_open(&self, part: usize, outgoing: &mut Outgoing) -> &[u8] {
+        let kept = &self.parts[part].kept;
+        outgoing.truncated += u64::from(kept.is_cut);
+        &kept.text
     }
 
-    /// Returns the kept text of the open part. If some is missing, counts an event that lacks text.
-    pub fn text_of_open(&self, outgoing: &mut Outgoing) -> &[u8] {
-        self.count_cut(1, outgoing);
-        &self.text.text
+    /// Keeps the JSON of a finished part of the open message, if there is one.
+    pub fn keep_done(&mut self, index: u64, json: Option<&[u8]>, outgoing: &mut Outgoing) -> memory::Result<()> {
+        match json {
+            Some(json) => self.done.keep(index, memory::copy(json)?, outgoing),
+            None => {
+                self.done.is_cut = true;
+                Ok(())
+            }
+        }
     }
 
-    /// Keeps the JSON of a finished part of the open message.
-    pub fn keep_done(&mut self, json: &[u8], outgoing: &mut Outgoing) -> memory::Result<()> {
-        self.done.is_cut |= !outgoing.keep_whole(&mut self.done.text, json)?;
-        Ok(())
+    /// Returns whether some finished parts of the open message could not be kept.
+    pub fn lacks_parts(&self) -> bool {
+        self.done.is_cut
     }
 
-    /// Notes the changes of the item that repeats the open message, for a message with too many pieces to remember.
-    pub fn put_done(&self, data: &[u8], item: &Object, edits: &mut Edits) -> memory::Result<()> {
+    /// Notes the changes of the item that repeats the open message: it gets the parts that were sent.
+    pub fn put_done(&mut self, data: &[u8], item: &Object, edits: &mut Edits) -> memory::Result<()> {
+        let content = self.done.content()?;
+        self.put_content(data, item, &content, edits)
+    }
+
+    /// Notes the changes of the item that repeats the open message, whose parts are `content`.
+    pub fn put_content(&self, data: &[u8], item: &Object, content: &[u8], edits: &mut Edits) -> memory::Result<()> {
         if let Some(id) = &item.id {
             put_string(edits, data, id, |out| self.target().write_id("", out))?;
         }
-        if let Some(content) = &item.content {
-            put(edits, data, content.clone(), |out| append_all(out, &[b"[", &self.done.text, b"]"]))?;
+        match item.content.clone().filter(|at| data[at.start + 1..at.end - 1] != *content) {
+            Some(at) => put(edits, data, at, |out| append_all(out, &[b"[", content, b"]"])),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Ends a part of the open message. Its text is not needed any more.
@@ -331,30 +362,31 @@ impl Message {
             self.left_out += 1;
         }
         if is_open {
-            self.text.clear(outgoing);
+            self.done.is_cut |= self.parts[part].kept.is_cut;
+            self.parts[part].kept.clear(outgoing);
         }
     }
 
     /// Notes that a part other than text was sent in the open message. If the part `content` is text, nothing is noted.
-    pub fn note_verbatim(&mut self, content: u64) -> memory::Result<()> {
+    pub fn note_other(&mut self, content: u64) -> memory::Result<()> {
         let is_text = self.parts.iter().any(|part| part.index == content);
-        if is_text || self.has_verbatim(content) { Ok(()) } else { self.note(ItemKind::Verbatim, content, 0, true) }
+        if is_text || self.has_other(content) { Ok(()) } else { push(&mut self.others, content) }
     }
 
-    /// Returns whether this part is other than text. Without remembered pieces, returns true.
-    pub fn has_verbatim(&self, content: u64) -> bool {
-        let is_it = |piece: &Piece| piece.kind == ItemKind::Verbatim && piece.part == content;
-        self.pieces.as_ref().is_none_or(|pieces| pieces.iter().rev().any(is_it))
+    /// Returns whether this part was sent, and is not text.
+    pub fn has_other(&self, content: u64) -> bool {
+        self.others.contains(&content)
     }
 
     /// Ends the message, and keeps the data that is needed when its text is repeated.
     pub fn end(&mut self, outgoing: &mut Outgoing) {
-        outgoing.forget(&mut self.text.text);
-        outgoing.forget(&mut self.done.text);
+        self.text.clear(outgoing);
+        self.done.clear(outgoing);
         outgoing.forget(&mut self.added);
         for part in &mut self.parts {
             outgoing.forget(&mut part.added);
             outgoing.forget(&mut part.annotations);
+            part.kept.clear(outgoing);
             part.empty.iter_mut().for_each(|empty| outgoing.forget(empty));
             (part.empty, part.text) = (Vec::new(), None);
         }
