@@ -24,7 +24,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
     let messages = messages.ok_or(Fault::Outcome(Outcome::NotRequest))?;
     let mut objects = Vec::new();
     for message in &messages {
-        push(&mut objects, message.object()?)?;
+        push(&mut objects, Object::of(message)?)?;
     }
     let says = |message: &Option<Object<'_>>, role: &str| message.as_ref().is_some_and(|it| it.says("role", role));
     let kept = Kept::new(options.turns, objects.iter().rposition(|message| says(message, "user")));
@@ -322,7 +322,7 @@ fn text_of<'a>(content: &Value<'a>) -> Option<&'a [u8]> {
 impl<'a> Part<'a> {
     fn read(value: &Value<'a>, is_kept: bool, is_unread: &mut bool) -> Result<Part<'a>, Fault> {
         let mut part = Part { span: value.span.clone(), thinking: None, text: None };
-        let Some(object) = value.object()? else { return Ok(part) };
+        let Some(object) = Object::of(value)? else { return Ok(part) };
         if object.says("type", "text") {
             part.text = object.get("text").filter(|text| text.string().is_some()).cloned();
         } else if object.says("type", "thinking") {
@@ -348,7 +348,7 @@ fn text_of_part(part: &Object<'_>) -> Result<Option<Vec<u8>>, Fault> {
     }
     let Some(list) = value.list()? else { return Ok(None) };
     for value in list {
-        let Some(part) = value.object()?.filter(|part| part.says("type", "text")) else { return Ok(None) };
+        let Some(part) = Object::of(&value)?.filter(|part| part.says("type", "text")) else { return Ok(None) };
         let Some(raw) = part.get("text").and_then(|text| text.string()) else { return Ok(None) };
         append_all(&mut text, &[raw])?;
     }
@@ -363,7 +363,7 @@ fn text_of_details(value: &Value<'_>) -> Result<Option<Vec<u8>>, Fault> {
     }
     let Some(list) = value.list()? else { return Ok(None) };
     for value in list {
-        let Some(entry) = value.object()? else { return Ok(None) };
+        let Some(entry) = Object::of(&value)? else { return Ok(None) };
         let name = match (entry.says("type", "reasoning.text"), entry.says("type", "reasoning.summary")) {
             (true, _) => "text",
             (_, true) => "summary",

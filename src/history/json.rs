@@ -3,6 +3,7 @@
 use twox_hash::XxHash3_64;
 
 use super::report::Outcome;
+pub use crate::json::Value;
 use crate::json::{Reader, Span, append_decoded, is_object, name};
 use crate::memory::{self, OutOfMemory, push};
 
@@ -16,53 +17,6 @@ pub enum Fault {
 impl From<OutOfMemory> for Fault {
     fn from(_: OutOfMemory) -> Fault {
         Fault::OutOfMemory
-    }
-}
-
-/// A value of the body.
-#[derive(Clone, Debug)]
-pub struct Value<'a> {
-    pub body: &'a [u8],
-    pub span: Span,
-}
-
-impl<'a> Value<'a> {
-    /// Returns the first byte, which shows the type of the value.
-    fn first(&self) -> u8 {
-        self.body[self.span.start]
-    }
-
-    pub fn is_null(&self) -> bool {
-        self.first() == b'n'
-    }
-
-    /// Returns the inside of a string, with its escapes.
-    pub fn string(&self) -> Option<&'a [u8]> {
-        (self.first() == b'"').then(|| &self.body[self.span.start + 1..self.span.end - 1])
-    }
-
-    /// Returns whether the value is this string. The word must be at most 24 bytes long.
-    pub fn is(&self, word: &str) -> bool {
-        self.first() == b'"' && name(self.body, &self.span, &mut [0; 24]) == word.as_bytes()
-    }
-
-    /// Returns the values of a list.
-    pub fn list(&self) -> Result<Option<Vec<Value<'a>>>, OutOfMemory> {
-        let Value { body, ref span } = *self;
-        if self.first() != b'[' {
-            return Ok(None);
-        }
-        let (mut list, mut result) = (Vec::new(), Ok(()));
-        Reader::at(body, span.start).array(|reader| {
-            result = push(&mut list, Value { body, span: reader.value()? });
-            result.ok()
-        });
-        result.map(|()| Some(list))
-    }
-
-    /// Returns an object.
-    pub fn object(&self) -> Result<Option<Object<'a>>, Fault> {
-        if self.first() == b'{' { Object::read(self.body, self.span.clone()).map(Some) } else { Ok(None) }
     }
 }
 
@@ -95,10 +49,15 @@ impl<'a> Object<'a> {
         Object::read(body, 0..body.len())
     }
 
+    /// Reads a value. Any other value than an object is `None`.
+    pub fn of(value: &Value<'a>) -> Result<Option<Object<'a>>, Fault> {
+        if value.is_object() { Object::read(value.text, value.span.clone()).map(Some) } else { Ok(None) }
+    }
+
     fn read(body: &'a [u8], span: Span) -> Result<Object<'a>, Fault> {
         let (mut members, mut hashes, mut result) = (Vec::new(), Vec::new(), Ok(()));
         Reader::at(body, span.start).object(|reader, key| {
-            let value = Value { body, span: reader.value()? };
+            let value = Value { text: body, span: reader.value()? };
             result = hash(&body[key.start + 1..key.end - 1])
                 .and_then(|hash| push(&mut hashes, hash))
                 .and_then(|()| push(&mut members, Member { key, value }));

@@ -55,7 +55,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
 /// Turns thinking off in a request that the server would otherwise refuse. Returns whether it was on.
 fn turn_off(body: &Object<'_>, edits: &mut Edits) -> Result<bool, Fault> {
     let Some(thinking) = body.get("thinking") else { return Ok(false) };
-    let is_on = thinking.object()?.is_some_and(|thinking| thinking.says("type", "enabled"));
+    let is_on = Object::of(thinking)?.is_some_and(|thinking| thinking.says("type", "enabled"));
     if is_on {
         edits.put(thinking.span.clone(), &[b"{\"type\":\"disabled\"}"])?;
     }
@@ -98,7 +98,7 @@ enum Kind<'a> {
 impl<'a> Message<'a> {
     fn new(value: &Value<'a>) -> Result<Message<'a>, Fault> {
         let mut message = Message { is_assistant: false, is_user: false, content: None, blocks: None };
-        let Some(object) = value.object()? else { return Ok(message) };
+        let Some(object) = Object::of(value)? else { return Ok(message) };
         message.is_assistant = object.says("role", "assistant");
         message.content = object.get("content").cloned();
         if let Some(content) = &message.content
@@ -194,7 +194,7 @@ impl<'a> Message<'a> {
 }
 
 fn kind<'a>(value: &Value<'a>) -> Result<Kind<'a>, Fault> {
-    let Some(object) = value.object()? else { return Ok(Kind::Other) };
+    let Some(object) = Object::of(value)? else { return Ok(Kind::Other) };
     if object.says("type", "thinking") {
         let text = object.get("thinking").and_then(|text| text.string()).filter(|_| made::is_unsigned(&object));
         return Ok(text.map_or(Kind::Signed, Kind::Unsigned));

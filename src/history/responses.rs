@@ -55,7 +55,7 @@ struct Item<'a> {
 
 impl<'a> Item<'a> {
     fn new(value: &Value<'a>) -> Result<Item<'a>, Fault> {
-        let mut item = Item { span: value.span.clone(), object: value.object()?, thinking: None, text: None };
+        let mut item = Item { span: value.span.clone(), object: Object::of(value)?, thinking: None, text: None };
         let Some(object) = &item.object else { return Ok(item) };
         if object.says("type", "reasoning") {
             item.thinking = thinking(object)?;
@@ -164,7 +164,7 @@ fn texts(item: &Object<'_>, (name, kind): Place) -> Result<Option<Vec<u8>>, Faul
     let Some(value) = item.get(name).filter(|value| !value.is_null()) else { return Ok(Some(text)) };
     let Some(list) = value.list()? else { return Ok(None) };
     for value in list {
-        let Some(part) = value.object()?.filter(|part| part.says("type", kind)) else { return Ok(None) };
+        let Some(part) = Object::of(&value)?.filter(|part| part.says("type", kind)) else { return Ok(None) };
         let Some(raw) = part.get("text").and_then(|text| text.string()) else { return Ok(None) };
         add_text(&mut text, raw)?;
     }
@@ -179,7 +179,7 @@ fn text<'a>(message: &Object<'a>) -> Result<Option<Value<'a>>, Fault> {
     }
     let Some(list) = content.list()? else { return Ok(None) };
     let Some(first) = list.first() else { return Ok(None) };
-    let text = first.object()?.filter(|part| part.says("type", "output_text") || part.says("type", "text"));
+    let text = Object::of(first)?.filter(|part| part.says("type", "output_text") || part.says("type", "text"));
     Ok(text.and_then(|part| part.get("text").filter(|text| text.string().is_some()).cloned()))
 }
 
@@ -204,5 +204,5 @@ fn move_text(item: &Object<'_>, to: Place, from: Place, text: &[u8], edits: &mut
 }
 
 fn is_empty_list(value: &Value<'_>) -> bool {
-    value.body[value.span.start] == b'[' && value.body[value.span.start + 1..value.span.end - 1].trim_ascii().is_empty()
+    value.list().is_ok_and(|list| list.is_some_and(|list| list.is_empty()))
 }

@@ -1,12 +1,13 @@
 //! JSON, for event streams and for calls: the positions of values in a text (`read`), whether a text in pieces is JSON
 //! (`syntax`), the text of strings (`string`), and changes (`edits`). No tree of values is built, because most of a text need not
-//! be read.
+//! be read: a `Value` is a position.
 
 mod braces;
 mod edits;
 mod read;
 mod string;
 mod syntax;
+mod value;
 mod walk;
 
 pub use braces::Braces;
@@ -16,6 +17,7 @@ pub use read::{Reader, Span, is_json, is_object, name};
 pub use string::escape_of_unit;
 pub use string::{Part, Surrogates, Unescape, append_decoded, decode, escape, escape_with, hex, unescape};
 pub use syntax::{Seen, Syntax};
+pub use value::Value;
 pub use walk::{members, objects, values};
 
 use memchr::memchr2;

@@ -1,8 +1,9 @@
 //! Reads the fields of a response template: the channel of each, its markers, and the form of its calls.
 
-use super::json::Json;
+use super::json;
 use super::pattern::{self, Piece, Sequence, texts};
 use crate::file_error::{FileError, quoted};
+use crate::json::Value;
 
 /// The content of a response template.
 #[derive(Default)]
@@ -55,7 +56,7 @@ const KEYS: [&str; 10] = [
 ];
 
 impl Template {
-    pub fn read(json: &Json<'_>) -> Result<Template, FileError> {
+    pub fn read(json: &Value<'_>) -> Result<Template, FileError> {
         let fields = json.get("fields").map(|fields| fields.members()).unwrap_or_default();
         if fields.is_empty() {
             return fault(
@@ -114,11 +115,11 @@ struct Markers {
 
 impl Markers {
     /// Reads the key `name`, which is a text or a list of texts, or otherwise the key `name` with `_pattern` at its end.
-    fn read(field: &Json<'_>, scope: &str, name: &str) -> Result<Markers, FileError> {
+    fn read(field: &Value<'_>, scope: &str, name: &str) -> Result<Markers, FileError> {
         let dot = if scope.is_empty() { "" } else { "." };
         let key = format!("{scope}{dot}{name}");
         if let Some(literals) = field.get(name) {
-            let Some(texts) = literals.texts() else { return fault(&key, "this is a text, or a list of texts") };
+            let Some(texts) = json::texts(&literals) else { return fault(&key, "this is a text, or a list of texts") };
             let all = texts.into_iter().map(|text| vec![Piece::Text(text)]).collect();
             return Ok(Markers { key, pattern: String::new(), all });
         }
@@ -126,7 +127,7 @@ impl Markers {
         let Some(found) = field.get(&format!("{name}_pattern")) else {
             return Ok(Markers { key, pattern: String::new(), all: Vec::new() });
         };
-        let Some(pattern) = found.text() else { return fault(&key, "a pattern is a text") };
+        let Some(pattern) = found.decoded() else { return fault(&key, "a pattern is a text") };
         match pattern::read(&pattern) {
             Some(all) => Ok(Markers { key, pattern, all }),
             None => Err(unread(&key, &pattern)),
@@ -184,8 +185,8 @@ fn thinking(open: &Markers, close: &Markers) -> Result<Part, FileError> {
     Ok(Part { open, close: closers, is_late })
 }
 
-fn calls(field: &Json<'_>, key: &str, open: &Markers, close: &Markers) -> Result<Calls, FileError> {
-    let kind = field.get("content").and_then(|kind| kind.text()).unwrap_or_else(|| "text".into());
+fn calls(field: &Value<'_>, key: &str, open: &Markers, close: &Markers) -> Result<Calls, FileError> {
+    let kind = field.get("content").and_then(|kind| kind.decoded()).unwrap_or_else(|| "text".into());
     let arguments = field.get("content_args");
     let argument = |name: &str| arguments.as_ref().and_then(|arguments| arguments.get(name));
     let mut heads = Vec::new();
@@ -205,7 +206,7 @@ fn calls(field: &Json<'_>, key: &str, open: &Markers, close: &Markers) -> Result
         body: match (kind.as_str(), has_name) {
             ("json", false) => object(field, key)?,
             ("json", true) if argument("string_delims").is_some() || argument("unquoted_keys").is_some() => {
-                let quote = argument("string_delims").and_then(|all| all.items().first().and_then(|pair| pair.texts()));
+                let quote = argument("string_delims").and_then(|all| json::texts(all.list().ok()??.first()?));
                 let quote = quote.and_then(|pair| pair.first().cloned()).filter(|quote| quote.len() > 1);
                 Body::Literal { brackets: ["{", "}"], assign: ":".into(), quote, is_list: false }
             }
@@ -276,14 +277,14 @@ impl Head {
 }
 
 /// Returns the members of a call's object that are its name and its arguments, according to the field's transform.
-fn object(field: &Json<'_>, key: &str) -> Result<Body, FileError> {
+fn object(field: &Value<'_>, key: &str) -> Result<Body, FileError> {
     let function = field.get("transform").and_then(|transform| transform.get("function"));
     let placeholder = |name: &str| {
-        let text = function.as_ref().and_then(|function| function.get(name)).and_then(|value| value.text());
+        let text = function.as_ref().and_then(|function| function.get(name)).and_then(|value| value.decoded());
         text.and_then(|text| Some(text.strip_prefix('{')?.strip_suffix('}')?.to_owned()))
     };
-    let is_whole = function.as_ref().is_none_or(|function| function.text().is_some_and(|text| text == "{content}"));
-    let is_each = field.get("transform_each").is_some_and(|each| each.is_true());
+    let is_whole = function.as_ref().is_none_or(|function| function.decoded().is_some_and(|text| text == "{content}"));
+    let is_each = field.get("transform_each").is_some_and(|each| each.json() == b"true");
     match (placeholder("name"), placeholder("arguments")) {
         (Some(name), Some(arguments)) if is_each => Ok(Body::Object { name: vec![name], arguments: vec![arguments] }),
         _ if is_whole => Ok(Body::Object { name: Vec::new(), arguments: Vec::new() }),
@@ -295,9 +296,9 @@ fn object(field: &Json<'_>, key: &str) -> Result<Body, FileError> {
 }
 
 /// Returns the form of keys and values.
-fn tags(tag_pattern: Option<Json<'_>>, value_parser: Option<Json<'_>>, key: &str) -> Result<Body, FileError> {
+fn tags(tag_pattern: Option<Value<'_>>, value_parser: Option<Value<'_>>, key: &str) -> Result<Body, FileError> {
     let key = format!("{key}.content_args.tag_pattern");
-    let Some(pattern) = tag_pattern.and_then(|pattern| pattern.text()) else {
+    let Some(pattern) = tag_pattern.and_then(|pattern| pattern.decoded()) else {
         return fault(&key, "`xml-inline` needs a pattern of keys and values");
     };
     let found = pattern::read(&pattern);
@@ -322,7 +323,7 @@ fn tags(tag_pattern: Option<Json<'_>>, value_parser: Option<Json<'_>>, key: &str
     let end = middle.find('>').map_or(middle.len(), |at| at + 1);
     let (key_end, value_begin) = (middle[..end].trim().to_owned(), middle[end..].trim().to_owned());
     let is_text = value_parser
-        .is_some_and(|parser| parser.get("name").and_then(|name| name.text()).is_none_or(|name| name == "text"));
+        .is_some_and(|parser| parser.get("name").and_then(|name| name.decoded()).is_none_or(|name| name == "text"));
     let is_framed = value_begin.is_empty() && matches!(between.last(), Some(Piece::Blank { .. }));
     Ok(Body::Tags { key: [before, key_end], value: [value_begin, after], is_text, is_framed })
 }

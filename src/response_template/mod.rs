@@ -38,10 +38,10 @@ impl Dialect {
     /// [`FileError`], with the line and the key of the unreadable part of the template, and a message that names its pattern.
     #[doc(alias = "aside_dialect_from_response_template")]
     pub fn from_response_template(json: &str) -> Result<Dialect, FileError> {
-        let template = json::Json::read(json)?;
+        let template = json::read(json)?;
         let template = template.get("response_template").unwrap_or(template);
         let read = fields::Template::read(&template).map_err(|error| {
-            let line = template.line_of(error.key());
+            let line = json::line_of(&template, error.key());
             error.on_line(line)
         });
         let file = read?.to_file();
