@@ -846,7 +846,7 @@ fn long_lines_lose_their_middle_unless_they_matter() {
     let rows: Vec<&str> = result.lines().collect();
     assert_eq!(rows.len(), 5, "{result}");
     assert!(line.starts_with(rows[1]) && line.ends_with(rows[3]));
-    let Some(Marker::OfLine { bytes }) = Marker::parse(rows[2].as_bytes()) else { panic!("{}", rows[2]) };
+    let Some(Marker::OfLine { bytes, .. }) = Marker::parse(rows[2].as_bytes()) else { panic!("{}", rows[2]) };
     assert_eq!(rows[1].len() + bytes + rows[3].len(), line.len());
     for precious in ["src/lib.rs:3", "/usr/lib/x", "https://a.b", "error", "exit code 3", "   at f (x)", "12 passed"] {
         let text = format!("first\n{precious} {line}\nlast\n");

@@ -224,7 +224,9 @@ fn lines_come_in_order_or_are_markers_that_count_exactly() {
                 // A line may be cut in several places. A row with a part precedes each marker, and the last part follows the last
                 // marker.
                 let gone = |row: usize| match output.get(row).and_then(|row| Marker::parse(row)) {
-                    Some(Marker::OfLine { bytes } | Marker::Base64 { bytes } | Marker::Hex { bytes }) => Some(bytes),
+                    Some(Marker::OfLine { bytes, .. } | Marker::Base64 { bytes, .. } | Marker::Hex { bytes, .. }) => {
+                        Some(bytes)
+                    }
                     _ => None,
                 };
                 let cuts: Vec<usize> = (index + 1..).step_by(2).map_while(gone).collect();
@@ -908,7 +910,7 @@ fn of_a_long_line_stay_its_ends_and_what_says_a_failure() {
     for result in [kept(&text, 4096, 16_384), String::from_utf8_lossy(body(&whole)).into_owned()] {
         let rows: Vec<&str> = result.lines().collect();
         let gone = rows.iter().filter_map(|row| match Marker::parse(row.as_bytes()) {
-            Some(Marker::OfLine { bytes }) => Some(bytes),
+            Some(Marker::OfLine { bytes, .. }) => Some(bytes),
             _ => None,
         });
         let gone: Vec<usize> = gone.collect();

@@ -61,6 +61,26 @@ fn kinds() -> Vec<(&'static str, Value, Value, &'static str)> {
             "quota exceeded",
         ),
         ("zone", json!({"zone": "eu-1"}), json!({"zone": "us-9"}), "us-9"),
+        ("list", json!({"tags": ["a", "b"]}), json!({"tags": ["a", "b", "do-not-merge"]}), "do-not-merge"),
+        (
+            "list of one",
+            json!({"change": {"actions": ["no-op"]}}),
+            json!({"change": {"actions": ["delete"]}}),
+            "delete",
+        ),
+        (
+            "inside a list",
+            json!({"status": {"containers": [{"name": "web", "state": {"running": {}}}]}}),
+            json!({"status": {"containers": [{"name": "web", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}}),
+            "CrashLoopBackOff",
+        ),
+        ("absent", json!({"owner": "team-a"}), json!({}), "item"),
+        (
+            "inside a string",
+            json!({"body": "lorem ".repeat(40)}),
+            json!({"body": format!("{0} error: disk full on node 7 {0}", "lorem ".repeat(20))}),
+            "disk full on node 7",
+        ),
     ]
 }
 
@@ -90,15 +110,20 @@ fn spaced(value: &Value) -> String {
     }
 }
 
-/// Returns the records in each form: one line, many lines, a line for each record, and an object with a name for each record.
-fn forms(records: &[Value]) -> [(&'static str, String); 4] {
+/// Returns the records in each form: one line, many lines, a line for each record, and an object with a name for each record; and
+/// JSON that is not all of the text, or not all of the JSON.
+fn forms(records: &[Value]) -> [(&'static str, String); 7] {
     let all = Value::from(records.to_vec());
     let names = (0..records.len()).map(|number| format!("record-{number}"));
     let map = Value::Object(names.zip(records.iter().cloned()).collect());
     let lines = records.iter().map(|record| spaced(record) + "\n").collect();
+    let pretty = serde_json::to_string_pretty(&all).unwrap();
     [
+        ("after a mark", format!("\u{feff}{}", spaced(&all))),
+        ("after lines", format!("> shop@1.0.0 report\n> node report.js\n\n{pretty}\n")),
+        ("map inside", format!("{{\"name\": \"shop\", \"packages\": {}, \"version\": 3}}", spaced(&map))),
         ("one line", spaced(&all)),
-        ("pretty", serde_json::to_string_pretty(&all).unwrap()),
+        ("pretty", pretty),
         ("JSON lines", lines),
         ("map", spaced(&map)),
     ]
@@ -126,7 +151,8 @@ fn the_record_that_differs_stays_and_json_stays_json() {
                 let has = [left.contains(must), left.contains(&format!("item-{at}\""))];
                 let is_json = match form {
                     "JSON lines" => left.lines().all(|line| line.parse::<Value>().is_ok()),
-                    _ => left.parse::<Value>().is_ok(),
+                    "after lines" => left.split_once("\n\n").is_some_and(|(_, json)| json.parse::<Value>().is_ok()),
+                    _ => left.trim_start_matches('\u{feff}').parse::<Value>().is_ok(),
                 };
                 (values, names, tries) = (values + usize::from(has[0]), names + usize::from(has[1]), tries + 1);
                 if has != [true; 2] || !is_json || left.len() > BUDGET || left.len() * 100 < BUDGET * 85 {
@@ -136,6 +162,41 @@ fn the_record_that_differs_stays_and_json_stays_json() {
         }
         println!("exit code {exit_code}: the value stays in {values} of {tries}, its name in {names}");
         assert!(wrong.is_empty(), "exit code {exit_code}: {wrong:#?}");
+    }
+}
+
+/// Checks objects that are no records: each keeps its short members, and no member goes because another is long.
+#[test]
+fn members_of_an_object_share_the_budget() {
+    let paths: serde_json::Map<String, Value> =
+        (0..300).map(|n| (format!("/carts/{n}"), json!({"get": {"summary": "lorem ipsum ".repeat(6)}}))).collect();
+    let container = json!([{"Id": "a1", "State": {"OOMKilled": true, "ExitCode": 137}, "Config": {"Env": vec!["A=b"; 4_000]}, "Paths": paths}]);
+    let api = json!({"openapi": "3.1.0", "paths": paths, "end": "here"});
+    for (value, must) in
+        [(container, ["\"OOMKilled\": true", "\"ExitCode\": 137"]), (api, ["/carts/0\"", "\"end\": \"here\""])]
+    {
+        for text in [spaced(&value), serde_json::to_string_pretty(&value).unwrap()] {
+            let left = shortened("docker inspect web", &text, 0, 4_000);
+            assert!(left.parse::<Value>().is_ok() && must.iter().all(|must| left.contains(must)), "{left}");
+            assert!((2_000..=4_000).contains(&left.len()), "{}", left.len());
+        }
+    }
+    // One string may be all of the text.
+    let log = "step is done\n".repeat(600) + "ERROR: disk full\n" + &"step is done\n".repeat(600);
+    let left = shortened("./mcp", &json!(log).to_string(), 1, 2_000);
+    assert!(left.parse::<Value>().is_ok_and(|left| left.as_str().unwrap().contains("ERROR: disk full")), "{left}");
+}
+
+#[test]
+fn a_row_that_differs_stays() {
+    let row = |n: usize| {
+        let state = if n == 411 { "refused" } else { "paid" };
+        format!("{n},cart {},{state},{},EUR\n", n * 7919 % 977, n * 31 % 100)
+    };
+    let text = format!("id,name,state,amount,currency\n{}", (0..900).map(row).collect::<String>());
+    for text in [text.clone(), text.replace(',', ";"), text.replace(',', "\t")] {
+        let left = shortened("cat orders.csv", &text, 0, 4_000);
+        assert!(left.contains("refused") && left.starts_with("id"), "{left}");
     }
 }
 
@@ -198,6 +259,12 @@ fn every_file_of_a_diff_and_of_a_search_is_named_or_counted() {
         })
         .collect();
     let names: Vec<String> = (0..257).map(|n| format!("src/part-{n}/cart.rs")).collect();
+    // With each path above its matches.
+    let headed: String =
+        names.iter().map(|name| format!("{name}\n12:    let cart = cart_1();\n90:    cart_2(cart);\n\n")).collect();
+    let left = shortened("rg --heading -n cart", &headed, 0, 10_000);
+    let kept = names.iter().filter(|name| left.lines().any(|row| row == name.as_str())).count();
+    assert_eq!(kept + files(&left, &names).1, 257, "{left}");
     for command in ["grep -rn cart src", "rg -n cart"] {
         let left = shortened(command, &search, 0, 10_000);
         let kept = names.iter().filter(|name| left.contains(&format!("{name}:"))).count();

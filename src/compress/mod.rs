@@ -35,6 +35,6 @@ pub use stream::{MemoryError, ToolStream};
 pub use text::{
     banner::{SWITCH_OFF, format_banner},
     length::{MIN_COMPRESSIBLE_LENGTH, units},
-    marker::Marker,
+    marker::{Marker, Place},
     tokens::estimated_tokens,
 };

@@ -32,6 +32,9 @@ impl Pass for JsonRecords {
             let lines = (0..text.len()).filter(|&line| classes[line].has(Class::REGION));
             document.relate(lines.map(|line| text.start(line)).collect());
         }
+        if text.numbered.is_some() {
+            document.number();
+        }
         document.edits(limit)
     }
 

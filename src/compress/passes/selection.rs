@@ -12,7 +12,7 @@ use crate::compress::{
     records::text::Record,
     text::{
         edit::{Edit, EditKind},
-        marker::{self, Marker},
+        marker::{self, Marker, Place},
     },
 };
 
@@ -78,7 +78,7 @@ impl<'a> Selection<'a> {
         // A marker for a part of the text is at most as long as a marker for the whole text. Usually, only one marker has a
         // number of error regions, so its cost is added once.
         let cost = |regions| {
-            let at = text.numbered.map(|lines| (lines, lines + 1));
+            let at = text.numbered.map(|lines| Place::Lines(lines, lines + 1));
             let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions, records: 0, at };
             most.to_string().len() + 1
         };

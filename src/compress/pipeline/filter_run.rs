@@ -20,7 +20,7 @@ use crate::compress::{
         built_in::minify_json,
         pass::{Pass, Promise, Stage, is_for},
     },
-    records::json::keeps_elements,
+    records::json::{Document, keeps_elements},
     text::{banner::has_banner, bytes::is_blank, edit::difference, edited::EditedText, limit::Limit},
 };
 
@@ -114,6 +114,11 @@ impl<'a> FilterRun<'a> {
     fn end_terminal_stage(&mut self) {
         if !self.is_normalised && self.format.is_none() && !self.used.is_empty() {
             self.format = Format::of(&self.edited.bytes);
+        }
+        // Filters of lines would leave JSON that nobody can read.
+        let is_json = || Document::find(&self.edited.bytes).is_some_and(|document| document.is_value());
+        if !self.is_normalised && self.format.is_none() && self.target < usize::MAX && is_json() {
+            self.format = Some(Format::Json);
         }
         if self.format == Some(Format::Ndjson) {
             self.edited.quote_markers();

@@ -11,28 +11,48 @@ pub type Field = (u64, u64);
 /// common value in it.
 const COMMON: usize = 10;
 
-/// Returns, for each record, the number of records that share its rarest value; `usize::MAX` if none of its values is rare.
+/// The most fields that few records are without.
+const MOST_ABSENT: usize = 32;
+
+/// Returns, for each record, the number of records that share its rarest value, or that lack a field as it does; `usize::MAX` if
+/// nothing of it is rare. A record may have several values in a field.
 pub fn rarity(records: &[Vec<Field>]) -> Vec<usize> {
     let mut counts: FxHashMap<Field, usize> = FxHashMap::default();
-    records.iter().flatten().for_each(|field| *counts.entry(*field).or_default() += 1);
+    // The records with each field.
+    let mut with: FxHashMap<u64, usize> = FxHashMap::default();
+    let mut seen: FxHashMap<u64, usize> = FxHashMap::default();
+    for (at, record) in records.iter().enumerate() {
+        for field in record {
+            *counts.entry(*field).or_default() += 1;
+            if seen.insert(field.0, at) != Some(at) {
+                *with.entry(field.0).or_default() += 1;
+            }
+        }
+    }
     let most = (records.len() / COMMON).max(1);
-    // For each field, the number of records with any value, and with a common value.
+    // For each field, the number of all values, and of common values.
     let mut names: FxHashMap<u64, (usize, usize)> = FxHashMap::default();
     for (&(name, _), &count) in &counts {
         let sums = names.entry(name).or_default();
         sums.0 += count;
         sums.1 += if count > most { count } else { 0 };
     }
+    let without = |name: u64| records.len() - with[&name];
     let has_few_values = |name: u64| {
-        let (all, common) = names[&name];
-        let without = records.len().saturating_sub(all);
-        (common + if without > most { without } else { 0 }) * 5 >= records.len() * 4
+        let ((all, common), without) = (names[&name], without(name));
+        (common + if without > most { without } else { 0 }) * 5 >= (all + without) * 4
     };
     let is_rare = |field: &&Field| counts[*field] <= most && has_few_values(field.0);
-    records
-        .iter()
-        .map(|fields| fields.iter().filter(is_rare).map(|field| counts[field]).min().unwrap_or(usize::MAX))
-        .collect()
+    let mut absent: Vec<(usize, u64)> = with.keys().map(|&name| (without(name), name)).collect();
+    absent.retain(|(count, _)| (1..=most).contains(count));
+    absent.sort_unstable();
+    absent.truncate(MOST_ABSENT);
+    let lacks = |record: &[Field]| absent.iter().find(|(_, name)| record.iter().all(|field| field.0 != *name));
+    let count = |record: &Vec<Field>| {
+        let rarest = record.iter().filter(is_rare).map(|field| counts[field]).min();
+        rarest.into_iter().chain(lacks(record).map(|(count, _)| *count)).min().unwrap_or(usize::MAX)
+    };
+    records.iter().map(count).collect()
 }
 
 /// The values that were seen in the columns of rows that arrive one after the other.
@@ -40,6 +60,7 @@ pub fn rarity(records: &[Vec<Field>]) -> Vec<usize> {
 pub struct Seen {
     columns: Vec<FxHashMap<u64, usize>>,
     rows: usize,
+    separator: Option<u8>,
 }
 
 /// The most values of a column in which values can be rare: more values are names or numbers. None of the first rows is rare. A
@@ -51,9 +72,12 @@ const FEW: usize = 100;
 impl Seen {
     /// Adds a row. Returns whether the row is rare: few rows so far have one of its values, in a column with few values.
     pub fn is_rare(&mut self, row: &[u8]) -> bool {
+        if self.rows == 0 {
+            self.separator = separator(row);
+        }
         self.rows += 1;
         let mut is_rare = false;
-        for (place, word) in words(row).enumerate() {
+        for (place, word) in words(row, self.separator).enumerate() {
             if place == self.columns.len() {
                 self.columns.push(FxHashMap::default());
             }
@@ -71,9 +95,19 @@ impl Seen {
 /// The most columns of a row that are compared.
 const MOST_COLUMNS: usize = 16;
 
+/// Returns the byte that divides the columns of a table whose first row this is, if they are not divided by blanks.
+pub fn separator(row: &[u8]) -> Option<u8> {
+    let divides = |&byte: &u8| {
+        let mut after = memchr::memchr_iter(byte, row).map(|at| row.get(at + 1) != Some(&b' '));
+        after.clone().count() >= 2 && after.all(|is_tight| is_tight)
+    };
+    [b',', b';', b'\t'].into_iter().find(divides)
+}
+
 /// Returns the words of a row in its first columns.
-pub fn words(row: &[u8]) -> impl Iterator<Item = &[u8]> {
-    row.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(MOST_COLUMNS)
+pub fn words(row: &[u8], separator: Option<u8>) -> impl Iterator<Item = &[u8]> {
+    let divides = move |byte: &u8| separator.map_or(byte.is_ascii_whitespace(), |separator| *byte == separator);
+    row.split(divides).filter(move |word| separator.is_some() || !word.is_empty()).take(MOST_COLUMNS)
 }
 
 #[cfg(test)]

@@ -24,11 +24,14 @@ use crate::{
 const MOST_TRIES: usize = 8;
 /// Values that are nested deeper stay as they are.
 const DEEPEST: usize = 32;
-/// The length to which a string may be shortened, the length to which a list or an object inside an object may be shortened, and
-/// the length of a marker.
+/// The least length of a string, and of a container in an object.
 const LEAST_STRING: usize = 100;
 const LEAST_INSIDE: usize = 160;
+/// The length of a marker, and of the place that it may name.
 const MARKER: usize = 56;
+const PLACE: usize = 24;
+/// The least length of the text around a word of failure in a string.
+const LEAST_AROUND: usize = 40;
 /// The fewest objects in an object that make it a map of records.
 const LEAST_OF_MAP: usize = 8;
 /// The share of the room for an element that differs from the others, and for any other element.
@@ -49,6 +52,8 @@ pub struct Document<'a> {
     root: Node,
     /// The beginnings of records that belong to a failure.
     related: Vec<usize>,
+    /// The length of a marker.
+    marker: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,13 +84,20 @@ impl Node {
             Kind::Scalar => len,
             Kind::String => len.min(LEAST_STRING),
             Kind::Array | Kind::Lines => len.min(LEAST_INSIDE),
-            Kind::Object => {
-                let least =
-                    |child: &Node| child.least.min(if child.children.is_empty() { usize::MAX } else { LEAST_INSIDE });
-                node.overhead() + node.children.iter().map(least).sum::<usize>()
-            }
+            Kind::Object => node.overhead() + node.children.iter().map(Node::floor).sum::<usize>(),
         };
         node
+    }
+
+    /// Returns the length to which the value can be shortened if its members may go too.
+    fn floor(&self) -> usize {
+        self.least.min(if self.children.is_empty() { usize::MAX } else { LEAST_INSIDE })
+    }
+
+    /// Returns whether this is an object of records, by name.
+    fn is_map(&self) -> bool {
+        let records = self.children.iter().filter(|child| child.kind == Kind::Object).count();
+        self.kind == Kind::Object && records >= LEAST_OF_MAP && records * 2 > self.children.len()
     }
 
     fn read(reader: &mut Reader<'_>, key: Option<Range<usize>>, depth: usize) -> Option<Node> {
@@ -126,17 +138,21 @@ impl Node {
 }
 
 impl<'a> Document<'a> {
-    /// Finds JSON that is most of a text: one value that begins and ends with lines, or a sequence of at least two such values.
+    /// Finds JSON that is most of a text: one value that begins and ends with lines, or a sequence of at least two such values; or one
+    /// string that is all of the text.
     pub fn find(bytes: &'a [u8]) -> Option<Document<'a>> {
-        let (mut at, mut tries) = (0, 0);
+        let mut at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let mut tries = 0;
         // The number of attempts is limited, because each of them may read a large part of the text up to a fault.
         while at * 2 <= bytes.len() && tries < MOST_TRIES {
             let rest = &bytes[at..];
-            if matches!(rest.trim_ascii_start().first(), Some(b'{' | b'[')) {
+            let is_string =
+                tries == 0 && rest.trim_ascii_start().starts_with(b"\"") && rest.trim_ascii_end().ends_with(b"\"");
+            if is_string || matches!(rest.trim_ascii_start().first(), Some(b'{' | b'[')) {
                 tries += 1;
                 let root = Document::value(bytes, at);
                 if let Some(root) = root.filter(|root| root.span.len() * 2 > bytes.len()) {
-                    return Some(Document { bytes, root, related: Vec::new() });
+                    return Some(Document { bytes, root, related: Vec::new(), marker: MARKER });
                 }
             }
             at += memchr::memchr(b'\n', rest)? + 1;
@@ -152,6 +168,9 @@ impl<'a> Document<'a> {
             rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())].trim_ascii().is_empty()
         };
         let mut end = at;
+        if reader.peek() == Some(b'"') {
+            return Node::read(&mut reader, None, 0).filter(|node| bytes[node.span.end..].trim_ascii().is_empty());
+        }
         while matches!(reader.peek(), Some(b'{' | b'[')) {
             let Some(node) = Node::read(&mut reader, None, 0).filter(|node| ends_line(node.span.end)) else { break };
             end = node.span.end;
@@ -164,6 +183,11 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// Returns whether this is one value, and not values on lines.
+    pub fn is_value(&self) -> bool {
+        self.root.kind != Kind::Lines
+    }
+
     /// Returns whether `new`, which edits have made from this text, still has JSON in the same place.
     pub fn is_json_in(&self, new: &[u8]) -> bool {
         let after = self.bytes.len() - self.root.span.end;
@@ -174,6 +198,11 @@ impl<'a> Document<'a> {
     /// Ranks records that begin at these offsets, which are in order, like records with words of failures.
     pub fn relate(&mut self, starts: Vec<usize>) {
         self.related = starts;
+    }
+
+    /// Expects markers that name a place.
+    pub fn number(&mut self) {
+        self.marker = MARKER + PLACE;
     }
 
     /// Returns edits after which the text has about `limit` bytes.
@@ -197,7 +226,10 @@ impl<'a> Document<'a> {
             _ => {}
         }
         let inner = room.saturating_sub(node.overhead());
-        let sizes = |cap: usize| node.children.iter().map(move |child| child.span.len().min(cap.max(child.least)));
+        // Records go whole before they lose members.
+        let is_one = node.kind == Kind::Object && !node.is_map();
+        let least = move |child: &Node| if is_one { child.floor() } else { child.least };
+        let sizes = |cap: usize| node.children.iter().map(move |child| child.span.len().min(cap.max(least(child))));
         if sizes(0).sum::<usize>() > inner {
             return self.select(node, room, edits);
         }
@@ -206,15 +238,39 @@ impl<'a> Document<'a> {
             let middle = low.midpoint(high);
             if sizes(middle).sum::<usize>() <= inner { low = middle } else { high = middle }
         }
-        node.overhead() + node.children.iter().map(|child| self.fit(child, low.max(child.least), edits)).sum::<usize>()
+        node.overhead() + node.children.iter().map(|child| self.fit(child, low.max(least(child)), edits)).sum::<usize>()
     }
 
-    /// Leaves out the middle of a string.
+    /// Leaves out the middle of a string, but not the text around the first word in it that says that something failed.
     fn cut(&self, node: &Node, room: usize, edits: &mut Vec<Edit>) -> usize {
         let Range { start, end } = node.span;
-        let keep = room.saturating_sub(MARKER);
-        let (mut from, mut to, mut at) = (start + 1, end - 1, start + 1);
-        while at < end - 1 {
+        let keep = room.saturating_sub(self.marker);
+        let plain = start + 1 + keep * 2 / 3..end - 1 - keep / 3;
+        // Between words that failed and the ends of the string, there are two markers.
+        let around = keep.saturating_sub(self.marker) / 3;
+        let middle = start + 1 + around..(end - 1).saturating_sub(around);
+        let inside = middle.start + self.marker..middle.end.saturating_sub(around + self.marker);
+        let is_long = around >= LEAST_AROUND && inside.start < inside.end;
+        let word = is_long.then(|| failures::built_in().failing_words(self.bytes, inside).next()).flatten();
+        let gone = match word.map(|end| end.saturating_sub(around / 3).max(middle.start)) {
+            Some(from) => vec![middle.start..from, (from + around).min(middle.end)..middle.end],
+            None => vec![plain],
+        };
+        let mut left = node.span.len();
+        for gone in gone {
+            let gone = self.whole(&node.span, gone);
+            if gone.start + self.marker < gone.end {
+                left = left - gone.len() + self.marker;
+                edits.push(Edit { range: gone, kind: EditKind::OfString });
+            }
+        }
+        left
+    }
+
+    /// Returns a range in a string that is a little larger, so that it divides neither a character nor an escape.
+    fn whole(&self, string: &Range<usize>, range: Range<usize>) -> Range<usize> {
+        let (mut from, mut at) = (string.start + 1, string.start + 1);
+        while at < string.end - 1 {
             let pair = self.bytes[at..].starts_with(b"\\u") && self.bytes[at + 6..].starts_with(b"\\u");
             let step = match self.bytes[at] {
                 b'\\' if pair => 12,
@@ -223,35 +279,33 @@ impl<'a> Document<'a> {
                 _ => 1,
             };
             let is_whole = is_boundary(self.bytes, at);
-            if is_whole && at <= start + 1 + keep * 2 / 3 {
+            if is_whole && at <= range.start {
                 from = at;
-            } else if is_whole && at >= end - 1 - keep / 3 {
-                to = at;
-                break;
+            } else if is_whole && at >= range.end {
+                return from..at;
             }
             at += step;
         }
-        if from + MARKER >= to {
-            return node.span.len();
-        }
-        edits.push(Edit { range: from..to, kind: EditKind::OfString });
-        node.span.len() - (to - from) + MARKER
+        from..string.end - 1
     }
 
     /// Leaves out children of a value.
     fn select(&self, node: &Node, room: usize, edits: &mut Vec<Edit>) -> usize {
         let count = node.children.len();
         let between = node.overhead() / count.max(1) + 1;
-        let mut spent = MARKER + count.min(2);
+        let mut spent = self.marker + count.min(2);
         let mut stays = vec![false; count];
         let mut misses = 0;
         for (at, share) in self.order(node) {
             let child = &node.children[at];
             let mut own = Vec::new();
-            let size = between + self.fit(child, child.least.max(room / share), &mut own);
+            let free = room.saturating_sub(spent + between);
+            let may_lose_members = child.least > free && (share <= RARE_SHARE || spent <= self.marker + count.min(2));
+            let least = if may_lose_members { child.floor() } else { child.least };
+            let size = between + self.fit(child, least.max(free.min(room / share.min(count))), &mut own);
             // A kept child may divide a run of omitted children, which costs one more marker, or be at the end of a run.
             let runs = usize::from(at > 0 && !stays[at - 1]) + usize::from(at + 1 < count && !stays[at + 1]);
-            let size = (size + runs * MARKER).saturating_sub(MARKER);
+            let size = (size + runs * self.marker).saturating_sub(self.marker);
             if spent + size > room {
                 misses += 1;
                 if misses > MISSES { break } else { continue }
@@ -277,9 +331,7 @@ impl<'a> Document<'a> {
     /// and the last, and then the others from the first on. In an object that is not a map of records, short values come first.
     fn order(&self, node: &Node) -> Vec<(usize, usize)> {
         let mut order: Vec<usize> = (0..node.children.len()).collect();
-        let records = node.children.iter().filter(|child| child.kind == Kind::Object).count();
-        let is_map = records >= LEAST_OF_MAP && records * 2 > order.len();
-        if node.kind == Kind::Object && !is_map {
+        if node.kind == Kind::Object && !node.is_map() {
             order.sort_by_key(|&at| node.children[at].least.div_ceil(LEAST_INSIDE));
             return order.into_iter().map(|at| (at, SHARE)).collect();
         }
@@ -304,27 +356,37 @@ impl<'a> Document<'a> {
             _ => usize::MAX,
         };
         order.sort_by_key(|&at| rank(at));
-        order.into_iter().map(|at| (at, if rank(at) < usize::MAX - 1 { RARE_SHARE } else { SHARE })).collect()
+        let is_rare = |at: usize| rank(at) < usize::MAX - 1;
+        let rare = order.iter().filter(|&&at| is_rare(at)).count().clamp(RARE_SHARE / 2, RARE_SHARE);
+        order.into_iter().map(|at| (at, if is_rare(at) { rare } else { SHARE })).collect()
     }
 
-    /// Collects the fields of a record, also of objects in it, and whether one of them reports a failure.
+    /// Collects the fields of a record, also of what is in them, and whether one of them reports a failure.
     fn describe(&self, node: &Node, name: u64, depth: usize, found: &mut Found) {
-        const DEPTH: usize = 4;
+        const DEPTH: usize = 5;
         const LONGEST: usize = 200;
+        const MOST_FIELDS: usize = 256;
         let text = &self.bytes[node.span.clone()];
+        let is_long = text.len() > LONGEST;
+        let is_list = node.kind == Kind::Array;
         match node.kind {
-            _ if !node.children.is_empty() => found.fields.push((name, 1)),
-            _ if text.len() <= LONGEST => found.fields.push((name, XxHash3_64::oneshot(text))),
-            _ => found.fields.push((name, 0)),
+            _ if is_long => found.fields.push((name, 0)),
+            _ if is_list || node.children.is_empty() => found.fields.push((name, XxHash3_64::oneshot(text))),
+            _ => found.fields.push((name, 1)),
         }
         if let Some(key) = &node.key {
             found.is_failure |= reports_failure(&self.bytes[key.clone()], text);
         }
-        if node.kind == Kind::Object && depth < DEPTH {
-            for child in &node.children {
-                let key = child.key.clone().map_or(&b""[..], |key| &self.bytes[key]);
-                self.describe(child, XxHash3_64::oneshot_with_seed(name, key), depth + 1, found);
+        if depth == DEPTH {
+            return;
+        }
+        for child in &node.children {
+            if found.fields.len() >= MOST_FIELDS {
+                break;
             }
+            let key = child.key.clone().map_or(&b""[..], |key| &self.bytes[key]);
+            // The elements of a list are fields with one name.
+            self.describe(child, XxHash3_64::oneshot_with_seed(name, key), depth + usize::from(!is_list), found);
         }
     }
 }

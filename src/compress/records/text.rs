@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 
 use twox_hash::XxHash3_64;
 
-use super::fields::{Field, rarity, words};
+use super::fields::{Field, rarity, separator, words};
 use crate::compress::{
     lines::{failures::Failures, layout::Text},
     text::marker::Marker,
@@ -31,15 +31,18 @@ const MOST_FIELDS: usize = 24;
 
 /// Returns the records of a text, if it is a list of them.
 pub fn find(text: Text<'_>, failures: &Failures) -> Vec<Record> {
-    let forms: [&dyn Fn(usize) -> Option<Range<usize>>; 3] = [
+    let forms: [&dyn Fn(usize) -> Option<Range<usize>>; 4] = [
         &|line| failures.is_record(text.line(line)).then(|| heading_name(text, line)),
+        &|line| heads_matches(text, line).then(|| text.start(line)..text.start(line) + text.line(line).len()),
         &|line| match_name(text, line),
         &|line| block_name(text, line),
     ];
-    let [headings, matches, blocks] = forms;
-    let found = headed(text, headings);
-    if found.len() >= FEWEST {
-        return found;
+    let [headings, paths, matches, blocks] = forms;
+    for heads in [headings, paths] {
+        let found = headed(text, heads);
+        if found.len() >= FEWEST {
+            return found;
+        }
     }
     let found = searched(text, matches);
     if found.len() >= FEWEST {
@@ -112,6 +115,20 @@ fn match_name(text: Text<'_>, line: usize) -> Option<Range<usize>> {
     is_path.then_some(start..start + end)
 }
 
+/// Returns whether a line is the path above the matches of a search, such as `12:`, or above the marker of those that repeat others.
+fn heads_matches(text: Text<'_>, line: usize) -> bool {
+    let is_match = |line: usize| {
+        let bytes = if line < text.len() { text.line(line) } else { b"" };
+        let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        digits > 0 && matches!(bytes.get(digits), Some(b':' | b'-'))
+    };
+    let bytes = text.line(line);
+    let is_path = bytes.iter().any(|byte| b"./\\".contains(byte)) && !bytes.contains(&b' ');
+    let is_omission = |line: usize| line < text.len() && Marker::parse(text.line(line)).is_some();
+    let begins = line == 0 || text.is_blank(line - 1) || is_omission(line - 1);
+    is_path && begins && !is_match(line) && (is_match(line + 1) || is_omission(line + 1))
+}
+
 /// Returns the first word of a block, if a block of lines begins with this line.
 fn block_name(text: Text<'_>, line: usize) -> Option<Range<usize>> {
     let begins = line == 0 || text.is_blank(line - 1) || text.line(line - 1).starts_with(b"---");
@@ -154,9 +171,10 @@ pub fn rare_rows(text: Text<'_>, failures: &Failures) -> Vec<usize> {
         return Vec::new();
     }
     let is_stamped = text.is_stamped(failures);
+    let separator = separator(text.line(rows[0]));
     let fields = |line: usize| {
         let line = if is_stamped { text.unstamped(line, failures) } else { text.line(line) };
-        words(line).enumerate().map(|(place, word)| (place as u64, XxHash3_64::oneshot(word))).collect()
+        words(line, separator).enumerate().map(|(place, word)| (place as u64, XxHash3_64::oneshot(word))).collect()
     };
     let fields: Vec<Vec<Field>> = rows.iter().map(|&line| fields(line)).collect();
     let rarity = rarity(&fields);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::marker::Marker;
+use super::marker::{Marker, Place};
 
 /// A change that a filter asks for. Edits are in the order of their ranges, and do not overlap.
 pub struct Edit {
@@ -41,12 +41,12 @@ pub enum Inner {
 }
 
 impl Inner {
-    /// Returns the marker for this many bytes.
-    pub fn marker(self, bytes: usize) -> Marker {
+    /// Returns the marker for this many bytes at a place.
+    pub fn marker(self, bytes: usize, at: Option<Place>) -> Marker {
         match self {
-            Inner::Any => Marker::OfLine { bytes },
-            Inner::Base64 => Marker::Base64 { bytes },
-            Inner::Hex => Marker::Hex { bytes },
+            Inner::Any => Marker::OfLine { bytes, at },
+            Inner::Base64 => Marker::Base64 { bytes, at },
+            Inner::Hex => Marker::Hex { bytes, at },
         }
     }
 }

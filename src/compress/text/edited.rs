@@ -9,7 +9,7 @@ use super::{
     bytes::is_blank,
     edit::{Edit, EditKind, Inner},
     length::{Length, units},
-    marker::Marker,
+    marker::{Marker, Place},
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,8 +72,8 @@ impl EditedText {
         self.original_ends.as_ref().map(|ends| ends.len() + 1)
     }
 
-    /// Returns the first and the last line of the original that a range represents, counted from 1, if markers show line numbers.
-    fn original_lines(&self, range: &Range<usize>) -> Option<(usize, usize)> {
+    /// Returns where a range is in the original, if markers show that.
+    fn place(&self, range: &Range<usize>) -> Option<Place> {
         let ends = self.original_ends.as_ref()?;
         let inside = |at: usize, is_end: bool| {
             let segment = match is_end {
@@ -87,9 +87,18 @@ impl EditedText {
                 (_, false) => original.start,
             })
         };
-        let line = |at: usize| ends.partition_point(|&end| end <= at) + 1;
+        let line = |at: usize| ends.partition_point(|&end| end <= at);
         let (first, last) = (inside(range.start, false)?, inside(range.end, true)?);
-        Some((line(first), line(last.max(first + 1) - 1)))
+        let last = last.max(first + 1) - 1;
+        let (line, end) = (line(first), line(last));
+        let start = line.checked_sub(1).map_or(0, |before| ends[before]);
+        // The last line may have no end.
+        let reaches_end = ends.get(line).is_none_or(|&end| last + 2 >= end);
+        let is_part = line == end && (first > start || !reaches_end);
+        Some(match is_part {
+            true => Place::Bytes { line: line + 1, first: first - start + 1, last: last - start + 1 },
+            false => Place::Lines(line + 1, end + 1),
+        })
     }
 
     /// Adds text. The text must end with a whole character, so that lengths can be added.
@@ -185,18 +194,18 @@ impl EditedText {
         if is_of_lines && !is_all_blank && is_blank(gone) {
             return (!gone.is_empty()).then(|| (Vec::new(), (lines, bytes)));
         }
+        let at = self.place(range);
         let text = match *kind {
             EditKind::LeaveOut { regions, records, ref names } => {
-                let at = self.original_lines(range);
                 let marker = |records| Marker::LeftOut { lines, bytes, regions, records, at }.to_string();
                 let named = if records > 0 { marker(records) + "\n" + names } else { marker(0) };
                 if named.len() < gone.len() { named } else { marker(0) }
             }
-            EditKind::Elements(elements) => format!("\"{}\"", Marker::Elements { elements, bytes }),
-            EditKind::Members(elements) => format!("\"{}\": null", Marker::Elements { elements, bytes }),
-            EditKind::OfString => Marker::OfString { bytes }.to_string(),
-            EditKind::AsAbove => Marker::AsAbove { lines, at: self.original_lines(range) }.to_string(),
-            EditKind::Middle(inner) => format!("\n{}\n", inner.marker(bytes)),
+            EditKind::Elements(elements) => format!("\"{}\"", Marker::Elements { elements, bytes, at }),
+            EditKind::Members(elements) => format!("\"{}\": null", Marker::Elements { elements, bytes, at }),
+            EditKind::OfString => Marker::OfString { bytes, at }.to_string(),
+            EditKind::AsAbove => Marker::AsAbove { lines, at }.to_string(),
+            EditKind::Middle(inner) => format!("\n{}\n", inner.marker(bytes, at)),
             EditKind::Replace(_) => unreachable!("a replacement has no marker"),
         };
         let end = if gone.ends_with(b"\n") { "\n" } else { "" };
@@ -215,7 +224,7 @@ impl EditedText {
             self.piece(piece, offset);
             offset += piece.len();
             let start = self.bytes.len();
-            self.append(format!("\n{}\n", cut.inner.marker(cut.gone)).as_bytes());
+            self.append(format!("\n{}\n", cut.inner.marker(cut.gone, None)).as_bytes());
             let kind = SegmentKind::LeftOut(0, 0, cut.gone);
             self.segments.push(Segment { original: offset..offset + cut.gone, output: start..self.bytes.len(), kind });
             offset += cut.gone;

@@ -4,12 +4,12 @@
 //! ```text
 //! marker  = "[… " ( left-out / above / elements / of-line / of-string / blob ) "]"
 //! left-out = lines ", " bytes " left out" [ ", with " count " error region" / " error regions" ] [ ", of " count " record" / " records" ] [ at ]
-//! elements = count " element" / " elements" ", " bytes " left out"
-//! of-string = bytes " of this string"
+//! elements = count " element" / " elements" ", " bytes " left out" [ at ]
+//! of-string = bytes " of this string" [ at ]
 //! above   = lines " as above" [ at ]
-//! at      = ": line " digits / ": lines " digits "-" digits
-//! of-line = bytes " of this line"
-//! blob    = bytes " of " ( "base64" / "hex" )
+//! of-line = bytes " of this line" [ at ]
+//! blob    = bytes " of " ( "base64" / "hex" ) [ at ]
+//! at      = ": line " digits / ": lines " digits "-" digits / ": line " digits ":" digits "-" digits
 //! lines   = "1 line" / count " lines"
 //! bytes   = "1 byte" / count " bytes"
 //! count   = digits in groups of three, with commas: 41, 2,310
@@ -44,8 +44,8 @@ pub enum Marker {
         regions: usize,
         /// The number of records, such as the files of a diff, of which no line is left.
         records: usize,
-        /// The first and the last of these lines in the original, counted from 1, where the compressor numbers lines.
-        at: Option<(usize, usize)>,
+        /// Where these lines are in the original, where the compressor numbers lines.
+        at: Option<Place>,
     },
     /// Elements of a JSON array, members of an object, or records of JSON lines. The marker is a JSON string.
     Elements {
@@ -53,33 +53,59 @@ pub enum Marker {
         elements: usize,
         /// The number of bytes.
         bytes: usize,
+        /// The same as in [`Marker::LeftOut`].
+        at: Option<Place>,
     },
     /// Bytes from the middle of a JSON string, inside which the marker is.
     OfString {
         /// The number of bytes.
         bytes: usize,
+        /// The same as in [`Marker::LeftOut`].
+        at: Option<Place>,
     },
     /// Lines that repeat lines further up.
     AsAbove {
         /// The number of lines.
         lines: usize,
         /// The same as in [`Marker::LeftOut`].
-        at: Option<(usize, usize)>,
+        at: Option<Place>,
     },
     /// Bytes from the middle of a line, whose two ends are the lines around the marker.
     OfLine {
         /// The number of bytes.
         bytes: usize,
+        /// The same as in [`Marker::LeftOut`].
+        at: Option<Place>,
     },
     /// A long run of base64 digits inside a line, whose two ends are the lines around the marker.
     Base64 {
         /// The number of digits.
         bytes: usize,
+        /// The same as in [`Marker::LeftOut`].
+        at: Option<Place>,
     },
     /// A long run of hexadecimal digits inside a line, whose two ends are the lines around the marker.
     Hex {
         /// The number of digits.
         bytes: usize,
+        /// The same as in [`Marker::LeftOut`].
+        at: Option<Place>,
+    },
+}
+
+/// A place in the original text, in the form that `aside recall` takes. All numbers are counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The first and the last of some lines.
+    Lines(usize, usize),
+    /// A part of one line.
+    Bytes {
+        /// The line.
+        line: usize,
+        /// The first byte of the part in its line.
+        first: usize,
+        /// The last byte.
+        last: usize,
     },
 }
 
@@ -98,13 +124,13 @@ impl fmt::Display for Marker {
                 write!(f, "{}", At(at))?;
             }
             Marker::AsAbove { lines, at } => write!(f, "{} as above{}", Count(lines, "line"), At(at))?,
-            Marker::Elements { elements, bytes } => {
-                write!(f, "{}, {} left out", Count(elements, "element"), Count(bytes, "byte"))?;
+            Marker::Elements { elements, bytes, at } => {
+                write!(f, "{}, {} left out{}", Count(elements, "element"), Count(bytes, "byte"), At(at))?;
             }
-            Marker::OfString { bytes } => write!(f, "{} of this string", Count(bytes, "byte"))?,
-            Marker::OfLine { bytes } => write!(f, "{} of this line", Count(bytes, "byte"))?,
-            Marker::Base64 { bytes } => write!(f, "{} of base64", Count(bytes, "byte"))?,
-            Marker::Hex { bytes } => write!(f, "{} of hex", Count(bytes, "byte"))?,
+            Marker::OfString { bytes, at } => write!(f, "{} of this string{}", Count(bytes, "byte"), At(at))?,
+            Marker::OfLine { bytes, at } => write!(f, "{} of this line{}", Count(bytes, "byte"), At(at))?,
+            Marker::Base64 { bytes, at } => write!(f, "{} of base64{}", Count(bytes, "byte"), At(at))?,
+            Marker::Hex { bytes, at } => write!(f, "{} of hex{}", Count(bytes, "byte"), At(at))?,
         }
         f.write_str("]")
     }
@@ -130,26 +156,26 @@ impl Marker {
         let inner = line.strip_prefix("[… ".as_bytes())?.strip_suffix(b"]")?;
         let body = std::str::from_utf8(inner).ok()?;
         let (body, at) = match body.split_once(": line") {
-            Some((body, at)) => (body, Some(numbers(at)?)),
+            Some((body, at)) => (body, Some(place(at)?)),
             None => (body, None),
         };
         let marker = if let Some(lines) = body.strip_suffix(" as above") {
             Marker::AsAbove { lines: number(lines)?, at }
         } else if let Some(bytes) = body.strip_suffix(" of this line") {
-            Marker::OfLine { bytes: number(bytes)? }
+            Marker::OfLine { bytes: number(bytes)?, at }
         } else if let Some(bytes) = body.strip_suffix(" of this string") {
-            Marker::OfString { bytes: number(bytes)? }
+            Marker::OfString { bytes: number(bytes)?, at }
         } else if let Some(bytes) = body.strip_suffix(" of base64") {
-            Marker::Base64 { bytes: number(bytes)? }
+            Marker::Base64 { bytes: number(bytes)?, at }
         } else if let Some(bytes) = body.strip_suffix(" of hex") {
-            Marker::Hex { bytes: number(bytes)? }
+            Marker::Hex { bytes: number(bytes)?, at }
         } else {
             let (counts, rest) = body.split_once(" left out")?;
             let (first, bytes) = counts.split_once(", ")?;
             let (number_of, bytes) = (number(first)?, number(bytes)?);
             let after = |sign| rest.split_once(sign).map_or(Some(0), |(_, count)| number(count));
             match first.split_once(" element") {
-                Some(_) => Marker::Elements { elements: number_of, bytes },
+                Some(_) => Marker::Elements { elements: number_of, bytes, at },
                 None => {
                     let (regions, records) = (after(", with ")?, after(", of ")?);
                     Marker::LeftOut { lines: number_of, bytes, regions, records, at }
@@ -187,21 +213,27 @@ fn number(text: &str) -> Option<usize> {
     digits.parse().ok()
 }
 
-/// Reads the numbers of `s 120-160` or ` 120`.
-fn numbers(text: &str) -> Option<(usize, usize)> {
+/// Reads the place of `s 120-160`, ` 120` or ` 120:1-80`.
+fn place(text: &str) -> Option<Place> {
     let text = text.split_once(' ')?.1;
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Some((first.parse().ok()?, last.parse().ok()?))
+    let (line, range) = text.split_once(':').map_or((None, text), |(line, range)| (Some(line), range));
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+    Some(match line {
+        Some(line) => Place::Bytes { line: line.parse().ok()?, first, last },
+        None => Place::Lines(first, last),
+    })
 }
 
-/// The range of lines that a marker may have, in the form of an argument of `aside recall`.
-struct At(Option<(usize, usize)>);
+/// The place that a marker may have, in the form of an argument of `aside recall`.
+struct At(Option<Place>);
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some((first, last)) if first == last => write!(f, ": line {first}"),
-            Some((first, last)) => write!(f, ": lines {first}-{last}"),
+            Some(Place::Lines(first, last)) if first == last => write!(f, ": line {first}"),
+            Some(Place::Lines(first, last)) => write!(f, ": lines {first}-{last}"),
+            Some(Place::Bytes { line, first, last }) => write!(f, ": line {line}:{first}-{last}"),
             None => Ok(()),
         }
     }
