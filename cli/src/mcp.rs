@@ -13,7 +13,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt, transport};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::recall::Question;
 use crate::state::{self, Count};
@@ -71,7 +71,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let given = Value::Object(request.arguments.unwrap_or_default());
+        let given = request.arguments.unwrap_or_default();
         let answer = match &*request.name {
             "recall" => self.recall(&given),
             "list" => self.list(),
@@ -89,13 +89,29 @@ impl ServerHandler for Server {
 }
 
 impl Server {
-    fn recall(&self, given: &Value) -> Result<Vec<u8>, Stop> {
-        let context = usize::try_from(given["context"].as_u64().unwrap_or_default()).unwrap_or(usize::MAX);
+    fn recall(&self, given: &Map<String, Value>) -> Result<Vec<u8>, Stop> {
+        const NAMES: [&str; 4] = ["id", "lines", "find", "context"];
+        if let Some(name) = given.keys().find(|name| !NAMES.contains(&name.as_str())) {
+            return Err(Stop::Usage(format!("there is no argument `{name}`: the arguments are {}", NAMES.join(", "))));
+        }
+        let wrong = |name: &str, write: &str| Stop::Usage(format!("`{name}`: write {write}"));
+        let value = |name: &str| given.get(name).filter(|value| !value.is_null());
+        let text = |name: &str, write: &str| {
+            value(name).map(|value| value.as_str().ok_or_else(|| wrong(name, write))).transpose()
+        };
+        let id = text("id", "the twelve digits as a string, such as \"402186937015\"")?;
+        let id = id.ok_or_else(|| wrong("id", "the id of twelve digits that the shortened text begins with"))?;
         // A model may write a single line as a number.
-        let lines = given["lines"].as_u64().map(|line| line.to_string());
-        let lines = lines.as_deref().or(given["lines"].as_str());
-        let id = given["id"].as_str().unwrap_or_default();
-        Question { id, lines, find: given["find"].as_str(), context }.answer(self.store.clone())
+        let line = value("lines").and_then(Value::as_u64).map(|line| line.to_string());
+        let lines = match &line {
+            Some(line) => Some(line.as_str()),
+            None => text("lines", "a line as a number, or a string such as \"12-80\" or \"12:501-1400\"")?,
+        };
+        let find = text("find", "the text to look for as a string")?;
+        let context =
+            value("context").map(|value| value.as_u64().ok_or_else(|| wrong("context", "a number, such as 2")));
+        let context = usize::try_from(context.transpose()?.unwrap_or_default()).unwrap_or(usize::MAX);
+        Question { id, lines, find, context }.answer(self.store.clone())
     }
 
     fn list(&self) -> Result<Vec<u8>, Stop> {

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aside::store::Store;
+use clap::Args;
+
+use crate::size;
 
 /// The most bytes of the newer file of counts. After that, it replaces the older file.
 const MOST_COUNTS: u64 = 1 << 20;
@@ -26,10 +29,37 @@ pub fn texts() -> io::Result<PathBuf> {
     Ok(folder()?.join("texts"))
 }
 
-/// Opens the store of whole texts. It keeps at most `most` bytes, for this number of days.
-pub fn store(most: usize, days: usize) -> io::Result<Store> {
-    let oldest = Duration::from_secs(24 * 60 * 60).saturating_mul(u32::try_from(days).unwrap_or(u32::MAX));
-    Ok(Store::open(texts()?)?.most(most as u64).oldest(oldest))
+/// The bounds of a store of whole texts.
+#[derive(Args)]
+pub struct Bounds {
+    /// At most N bytes of whole texts are kept; the oldest are removed first
+    #[arg(long, value_name = "N", value_parser = size::parse, default_value = "256m")]
+    pub store_size: usize,
+
+    /// Whole texts are kept for N days
+    #[arg(long, value_name = "N", default_value_t = DAYS)]
+    store_days: usize,
+}
+
+/// The bounds if none are given, the first one in bytes.
+const SIZE: usize = 256 << 20;
+const DAYS: usize = 7;
+
+impl Bounds {
+    /// Returns the options that set these bounds, if they are not the usual ones.
+    pub fn options(&self) -> Vec<String> {
+        let bounds = [("--store-size", self.store_size, SIZE), ("--store-days", self.store_days, DAYS)];
+        let changed = bounds.into_iter().filter(|(_, value, usual)| value != usual);
+        changed.flat_map(|(name, value, _)| [name.to_owned(), value.to_string()]).collect()
+    }
+
+    /// Opens the store in a folder, or the user's own.
+    pub fn open(&self, folder: Option<&Path>) -> io::Result<Store> {
+        let store = folder.map_or_else(|| Store::open(texts()?), Store::open)?;
+        let days = u32::try_from(self.store_days).unwrap_or(u32::MAX);
+        let oldest = Duration::from_secs(24 * 60 * 60).saturating_mul(days);
+        Ok(store.most(self.store_size as u64).oldest(oldest))
+    }
 }
 
 /// Stores the contents of a settings file before and after a change. If that fails, the change can be undone only in part.

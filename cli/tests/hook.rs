@@ -289,3 +289,97 @@ fn what_the_hook_has_done_is_counted() {
     assert!(rows.contains(&vec!["mcp__a__b", "c", "1", "5", "5", "0"]), "{table}");
     assert!(table.contains("Read ") && table.contains("       1 left alone"), "{table}");
 }
+
+/// Runs the hook with a store. Returns the texts of its answer.
+fn shortened(user: &Path, budget: &str, event: &str) -> Value {
+    let output = feed(&mut aside(user, &["hook", "--budget", budget]), event.as_bytes());
+    assert!(output.status.success(), "{}", err(&output));
+    let answer: Value = serde_json::from_str(&out(&output)).unwrap_or_default();
+    answer["hookSpecificOutput"]["updatedToolOutput"].clone()
+}
+
+/// Returns what `aside recall` shows for the id in a result.
+fn recalled(user: &Path, result: &str, lines: &str) -> String {
+    let id = &result.split("aside recall ").nth(1).unwrap()[..12];
+    out(&run(&mut aside(user, &["recall", id, lines]))).to_owned()
+}
+
+#[test]
+fn one_budget_is_for_all_texts_of_a_result() {
+    let user = empty("hook-many-texts");
+    let block = |n: usize| (0..200).map(|line| format!("block {n}, line {line}\n")).collect::<String>();
+    let image = json!({ "type": "image", "data": "aGk=" });
+    let mut content: Vec<Value> = (0..40).map(|n| json!({ "type": "text", "text": block(n) })).collect();
+    content.insert(3, image.clone());
+    let event = after("mcp__a__b", json!({}), json!({ "content": content })).to_string();
+    let result = shortened(&user, "10k", &event);
+    let left = result["content"].as_array().unwrap();
+    assert!(left.len() == 2 && left[1] == image, "{left:?}");
+    let text = left[0]["text"].as_str().unwrap();
+    assert!(text.len() <= 10_240 && text.ends_with("block 39, line 199\n"), "{text}");
+    assert_eq!(recalled(&user, text, "201"), "block 1, line 0\n");
+    // Short texts that are too long together.
+    let content: Vec<Value> = (0..100).map(|n| json!({ "type": "text", "text": &block(n)[..900] })).collect();
+    let result = shortened(&user, "10k", &after("mcp__a__b", json!({}), json!(content)).to_string());
+    assert!(result.as_array().unwrap().len() == 1 && result.to_string().len() < 11_000, "{result}");
+    let mut event = bash("make", &block(1));
+    event["tool_response"]["stderr"] = block(2).into();
+    let result = shortened(&user, "1k", &event.to_string());
+    let texts = ["stdout", "stderr"].map(|name| result[name].as_str().unwrap());
+    assert!(texts[0].len() + texts[1].len() <= 1024 && texts[0].ends_with("block 2, line 199\n"), "{texts:?}");
+    // Two texts that fit stay two.
+    let result = shortened(&user, "6k", &event.to_string());
+    assert!(result["stderr"].as_str().unwrap().ends_with("block 2, line 199\n"), "{result}");
+}
+
+/// Checks that a marker in a line or in JSON names what it replaces, and that `aside recall` shows that.
+#[test]
+fn every_marker_says_what_to_ask_for() {
+    let user = empty("hook-places");
+    let records: Vec<Value> = (0..300).map(|n| json!({ "id": n, "name": format!("cart {n}"), "open": true })).collect();
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    let long = format!("a head\nx {}y\n", "some words of a line ".repeat(900));
+    let (one, pretty) = (json!(records).to_string(), serde_json::to_string_pretty(&records).unwrap());
+    let (one, pretty) = (one.as_str(), pretty.as_str());
+    let string = json!(long.repeat(2)).to_string();
+    for text in [one, pretty, lines.as_str(), long.as_str(), string.as_str()] {
+        let result = shortened(&user, "4k", &bash("./report", text).to_string());
+        let shown = result["stdout"].as_str().unwrap();
+        let marker = shown.split("[… ").nth(1).unwrap().split_once(']').unwrap().0;
+        let (what, place) = marker.split_once(": line").unwrap_or_else(|| panic!("{shown}"));
+        let bytes: String = what.split(" byte").next().unwrap().rsplit(' ').next().unwrap().replace(',', "");
+        let gone = recalled(&user, shown, place.split_once(' ').unwrap().1);
+        // A text of lines has its last line end, which the marker leaves alone.
+        let gone = if place.contains(':') { gone.trim_end_matches('\n') } else { &gone };
+        assert!(
+            gone.len().abs_diff(bytes.parse().unwrap()) <= 60 || gone.contains("[the next of "),
+            "{marker}: {}",
+            gone.len()
+        );
+        assert!(text.contains(gone.split("\n[the next").next().unwrap()), "{marker}");
+    }
+}
+
+/// Checks events that are not quite JSON, or whose strings are not quite text.
+#[test]
+fn half_a_character_in_an_event() {
+    let user = empty("hook-halves");
+    let lines: String = (0..900).map(|line| format!("line {line}\\n")).collect();
+    for half in [r"\ud83d", r"\ude00", r"\ud83d\ud83d"] {
+        let event = format!(
+            r#"{{"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {{"command": "echo {half}"}},
+                "tool_response": {{"stdout": "{half}é {lines}the end{half}", "stderr": ""}}}}"#
+        );
+        let output = feed(&mut aside(&user, &["hook", "--budget", "2k"]), event.as_bytes());
+        let answer = out(&output);
+        assert!(output.status.success() && answer.contains(&format!("é line 0\\n")), "{}", err(&output));
+        assert!(
+            answer.contains(&format!("\\n{half}é line 0")) && answer.contains(&format!("the end{half}\"")),
+            "{answer}"
+        );
+    }
+    let kept = fs::read(&texts(&user)[0]).unwrap();
+    assert!(!String::from_utf8_lossy(&kept).contains('\u{e03d}') && kept.len() > 8000);
+    let event = format!("\u{feff}{}", bash("make", &log()));
+    assert!(shortened(&user, "2k", &event)["stdout"].as_str().unwrap().ends_with("error: no such cart\n"));
+}

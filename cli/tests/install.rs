@@ -137,6 +137,81 @@ fn what_changed_since_stays() {
     }
 }
 
+/// Checks that a hook which its user has edited is recognised, and that the edits stay.
+#[test]
+fn an_edited_hook_keeps_its_edits() {
+    let user = user("install-edited");
+    let file = user.join(".claude/settings.json");
+    let settings = |event: &str, matcher: &str, command: &str| {
+        let hook = json!({ "type": "command", "command": command, "timeout": 30 });
+        json!({ "hooks": { event: [{ "matcher": matcher, "hooks": [hook] }] } })
+    };
+    for (program, matcher) in [
+        ("aside", "Bash"),
+        ("/usr/bin/aside", "mcp__github__.*"),
+        ("\"/opt/my hook tools/aside\"", "*"),
+        ("$HOME/.cargo/bin/aside", ""),
+    ] {
+        let before = settings("PostToolUse", matcher, &format!("{program} hook --budget 4k"));
+        fs::write(&file, before.to_string()).unwrap();
+        assert!(hook(&user, &["--install", "claude", "--yes", "--budget", "8k"]).status.success());
+        let after: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(after, settings("PostToolUse", matcher, &format!("{program} hook --budget 8192")));
+        assert!(err(&hook(&user, &["--install", "claude", "--yes", "--budget", "8k"])).contains("there already"));
+        assert!(hook(&user, &["--remove", "claude", "--yes"]).status.success());
+        assert_eq!(serde_json::from_str::<Value>(&fs::read_to_string(&file).unwrap()).unwrap(), before);
+    }
+    // At another event, or for tools whose results it does not read, it is not installed.
+    for (event, matcher) in [("PreToolUse", "Bash"), ("PostToolUse", "Edit|Write"), ("Stop", "")] {
+        fs::write(&file, settings(event, matcher, "aside hook").to_string()).unwrap();
+        assert!(hook(&user, &["--install", "claude", "--yes"]).status.success());
+        let after: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        let group =
+            json!({ "matcher": "Bash|WebFetch|mcp__.*", "hooks": [{ "type": "command", "command": "aside hook" }] });
+        assert_eq!(after, json!({ "hooks": { "PostToolUse": [group] } }), "{event} {matcher}");
+    }
+    for other in ["my-aside hook", "aside hooks", "echo aside hook", "aside squeeze", "bash -c 'aside hook'"] {
+        fs::write(&file, settings("PostToolUse", "Bash", other).to_string()).unwrap();
+        assert!(err(&hook(&user, &["--remove", "claude", "--yes"])).contains("there is no hook"), "{other}");
+    }
+}
+
+#[test]
+fn a_file_is_removed_only_if_it_was_not_there() {
+    let user = user("install-empty");
+    let file = user.join(".claude/settings.json");
+    let twice = || {
+        for option in ["--install", "--remove"] {
+            let output = hook(&user, &[option, "claude", "--yes"]);
+            assert!(output.status.success(), "{}", err(&output));
+        }
+    };
+    for empty in ["", "\n"] {
+        fs::write(&file, empty).unwrap();
+        assert!(err(&hook(&user, &["--remove", "claude", "--yes"])).contains("there is no hook"));
+        twice();
+        assert_eq!(fs::read_to_string(&file).unwrap(), empty);
+    }
+    #[cfg(unix)]
+    {
+        let real = user.join("dotfiles/settings.json");
+        fs::create_dir(user.join("dotfiles")).unwrap();
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("../dotfiles/settings.json", &file).unwrap();
+        // A link to a file, to an empty one, and to none.
+        for before in [Some("{\"model\": \"opus\"}\n"), Some(""), None] {
+            match before {
+                Some(before) => fs::write(&real, before).unwrap(),
+                None => fs::remove_file(&real).unwrap(),
+            }
+            assert!(hook(&user, &["--install", "claude", "--yes"]).status.success());
+            assert!(fs::read_to_string(&real).unwrap().contains("aside hook") && file.is_symlink());
+            assert!(hook(&user, &["--remove", "claude", "--yes"]).status.success());
+            assert_eq!((fs::read_to_string(&real).ok().as_deref(), file.is_symlink()), (before, true));
+        }
+    }
+}
+
 /// Returns the answer to a command that Claude Code is about to run.
 fn propose(user: &Path, wrap: &str, command: &str, more: Value) -> Value {
     let mut event = json!({
@@ -164,8 +239,22 @@ fn a_command_of_the_list_is_wrapped_and_asked_about() {
     let line = more["tool_input"]["command"].as_str().unwrap();
     let wrapped = format!("aside squeeze --budget 10k --store -- bash -c '{}'", line.replace('\'', r"'\''"));
     assert_eq!(input["command"], wrapped);
-    // The smallest budget has no room for the line that names the whole text.
+    // The store of the proposed command has the bounds of the hook.
     let event = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "make" }, "cwd": user });
+    let options = ["hook", "--wrap", "--store-size", "1m", "--store-days", "2"];
+    let answer = out(&feed(&mut aside(&user, &options), event.to_string().as_bytes()));
+    let proposed = "aside squeeze --budget 10k --store-size 1048576 --store-days 2 --store -- bash -c 'make'";
+    assert!(answer.contains(proposed), "{answer}");
+    // The least budget that `aside squeeze --store` takes has a store, and no smaller one.
+    let refused = err(&run(&mut aside(&user, &["squeeze", "--budget", "1024", "--store", "--", "true"]))).to_owned();
+    let (_, least) = refused.split_once("the least is ").unwrap_or_else(|| panic!("{refused}"));
+    let least: usize = least.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap();
+    for (budget, has_store) in [(least - 1, false), (least, true)] {
+        let options = ["hook", "--wrap", "--budget", &budget.to_string()];
+        let answer = out(&feed(&mut aside(&user, &options), event.to_string().as_bytes()));
+        assert_eq!(answer.contains(" --store "), has_store, "{answer}");
+    }
+    // The smallest budget has no room for the line that names the whole text.
     let options = ["hook", "--wrap", "--budget", "1k", "--budget-tokens", "3k"];
     let answer = out(&feed(&mut aside(&user, &options), event.to_string().as_bytes()));
     assert!(answer.contains("aside squeeze --budget 1024 --budget-tokens 3000 -- bash -c 'make'"), "{answer}");

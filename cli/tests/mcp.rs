@@ -26,6 +26,13 @@ fn a_session() {
         call(5, "recall", json!({})),
         call(6, "list", json!({})),
         call(7, "write", json!({})),
+        call(8, "recall", json!({ "id": id, "lines": 7, "find": null, "context": null })),
+        call(9, "recall", json!({ "id": id, "lines": [5] })),
+        call(10, "recall", json!({ "id": id, "find": "7", "context": "2" })),
+        call(11, "recall", json!({ "id": 402_186_937_015_u64 })),
+        call(12, "recall", json!({ "id": id, "find": 7 })),
+        call(13, "recall", json!({ "id": id, "line": 7 })),
+        call(14, "recall", json!({ "id": id, "lines": "7:2-4" })),
     ];
     let input: String = asked.iter().map(|message| format!("{message}\n")).collect();
     let output = feed(Command::new(env!("CARGO_BIN_EXE_aside")).args(["mcp", "--store", &folder]), input.as_bytes());
@@ -51,5 +58,16 @@ fn a_session() {
         "{:?}",
         shown(6)
     );
+    assert_eq!(shown(8), (false, "line 7\n".to_owned()));
+    for (number, says) in [
+        (9, "`lines`: write a line as a number, or a string such as \"12-80\""),
+        (10, "`context`: write a number, such as 2"),
+        (11, "`id`: write the twelve digits as a string"),
+        (12, "`find`: write the text to look for as a string"),
+        (13, "there is no argument `line`: the arguments are id, lines, find, context"),
+    ] {
+        assert!(shown(number).0 && shown(number).1.contains(says), "{:?}", shown(number));
+    }
+    assert_eq!(shown(14), (false, "ine\n".to_owned()));
     assert!(answer(7)["error"]["message"].as_str().unwrap().contains("no tool `write`"));
 }

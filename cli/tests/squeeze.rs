@@ -182,6 +182,50 @@ fn feed(args: &[&str], input: &[u8]) -> Output {
     support::program::feed(squeeze().args(args), input)
 }
 
+/// Checks that all of a line can be shown, however long it is, and that a search in it shows the parts around what it finds.
+#[test]
+fn a_long_line_can_be_read_again() {
+    let folder = scratch("store-long-line");
+    let _ = fs::remove_dir_all(&folder);
+    let folder = folder.to_str().unwrap();
+    let words: String = (0..9000).map(|word| format!("é{word} ")).collect();
+    let text = format!("first\n{words}\nlast\n");
+    let result = out(&feed(&["--store", folder, "--budget", "2k"], text.as_bytes())).to_owned();
+    let id = result.split(&format!("--store {folder} ")).nth(1).unwrap()[..12].to_owned();
+    let output = |rest: &[&str]| run(Command::new(PROGRAM).args(["recall", "--store", folder, &id]).args(rest));
+    let recall = |rest: &[&str]| out(&output(rest)).to_owned();
+    // Each page names the next one, and no page divides a character.
+    let (mut whole, mut range) = (String::new(), "2".to_owned());
+    while !range.is_empty() {
+        let page = recall(&[&range]);
+        let (bytes, next) = page.split_once("\n[the next of ").unwrap_or((page.trim_end_matches('\n'), ""));
+        whole += bytes;
+        range =
+            next.split_once(&format!("{} bytes of line 2: ", words.len() + 1)).map_or("", |(_, next)| next).to_owned();
+        assert!(range.is_empty() || range.ends_with("; the next of 3 lines: 3-]\n"), "{range}");
+        range = range.split(';').next().unwrap().to_owned();
+    }
+    assert!(whole == words && !whole.contains('\u{fffd}'));
+    assert_eq!(recall(&[]), "first\n[the next of 3 lines: 2-]\n");
+    assert_eq!(recall(&["2:1-6"]), "é0 é\n");
+    assert_eq!(recall(&["2:99999-"]), "");
+    assert!(err(&output(&["2:99999-"])).contains(&format!("line 2 has {} bytes", words.len() + 1)));
+    let found = recall(&["--find", "é4242 "]);
+    let (place, shown) = found.split_once(": ").unwrap();
+    let (first, last) = place.strip_prefix("2:").unwrap().split_once('-').unwrap();
+    assert!(shown.contains(" é4242 é4243 ") && shown.len() < 700 && found.lines().count() == 1, "{found}");
+    let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
+    assert_eq!(&format!("{}\n", &text["first\n".len()..][first - 1..last]), shown);
+    assert_eq!(recall(&[&format!("2:{last}-"), "--find", "é4242 "]), "");
+    // Both that are near are shown at once, and of too many, the last line names the next.
+    assert_eq!(recall(&["--find", "é424"]).matches("é424").count(), 11);
+    let many = recall(&["--find", "00 "]);
+    assert!(many.lines().count() > 9 && many.lines().last().unwrap().starts_with("[the next of "), "{many}");
+    for wrong in ["2:", "2:0-", "2-3:1-2", "2:9-7", ":4"] {
+        assert!(err(&output(&[wrong])).contains("12:501-1400"), "{wrong}");
+    }
+}
+
 #[test]
 fn the_whole_text_can_be_read_again() {
     let folder = scratch("store");

@@ -82,10 +82,18 @@ impl Results {
         texts
     }
 
-    /// Returns the answer with other texts.
+    /// Returns the answer with other texts. If there are fewer than before, the rest of the result has no text.
     pub fn answer(mut self, texts: Vec<String>) -> Value {
         let mut texts = texts.into_iter();
-        visit(&mut self.response, &mut |text| *text = texts.next().unwrap_or_default());
+        let mut is_short = false;
+        visit(&mut self.response, &mut |text| {
+            let next = texts.next();
+            is_short |= next.is_none();
+            *text = next.unwrap_or_default();
+        });
+        if is_short {
+            drop_empty(&mut self.response);
+        }
         if let Value::Object(fields) = &mut self.response {
             fields.retain(|name, _| !PERSISTED.contains(&name.as_str()));
         }
@@ -106,6 +114,15 @@ fn visit(response: &mut Value, each: &mut impl FnMut(&mut String)) {
                 fields.get_mut(name).into_iter().for_each(|field| visit(field, each));
             }
         }
+        _ => {}
+    }
+}
+
+/// Removes blocks of content without text, which models refuse.
+fn drop_empty(response: &mut Value) {
+    match response {
+        Value::Array(blocks) => blocks.retain(|block| block["text"] != ""),
+        Value::Object(fields) => fields.get_mut("content").into_iter().for_each(drop_empty),
         _ => {}
     }
 }

@@ -1,7 +1,7 @@
 //! The hook in an agent's settings: `--install` adds it, `--remove` takes it away. Each shows what it changes first, and leaves what is
 //! there as it is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::{Arguments, STORE_DAYS, STORE_SIZE, Settings, json_edit};
+use super::{Arguments, Settings, json_edit, wrap};
 use crate::output::{note, write_out};
 use crate::state;
 use crate::stop::Stop;
@@ -24,8 +24,27 @@ pub enum Agent {
     Gemini,
 }
 
-/// An event of an agent, the tools for which the hook runs at it, and its command.
-type Entry = (&'static str, &'static str, String);
+/// A hook that is wanted.
+struct Entry {
+    event: &'static str,
+    /// The tools for which it runs at that event.
+    tools: &'static str,
+    /// The words after the program in its command.
+    rest: String,
+}
+
+impl Entry {
+    /// Returns whether a hook that is there is this one, at its event and for some of its tools.
+    fn is_at(&self, place: &Place) -> bool {
+        let matcher = place.matcher.as_deref().unwrap_or_default();
+        // A matcher is a regular expression, and one of plain names says which tools it is for.
+        let is_for = |name: &str| {
+            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+            !is_plain || name.is_empty() || name.starts_with("mcp_") || self.tools.split('|').any(|tool| tool == name)
+        };
+        place.event == self.event && matcher.split('|').any(is_for)
+    }
+}
 
 #[derive(Serialize)]
 struct Group<'a> {
@@ -62,24 +81,18 @@ impl Agent {
             Agent::Claude => [("PostToolUse", "Bash|WebFetch|mcp__.*"), ("PreToolUse", "Bash")],
             Agent::Gemini => [("AfterTool", "run_shell_command|web_fetch|mcp_.*"), ("BeforeTool", "run_shell_command")],
         };
-        let wrapped = settings.wrap.as_ref().map(|listed| (before, shell, command(settings, Some(listed))));
-        [(after, tools, command(settings, None))].into_iter().chain(wrapped).collect()
+        let entry = |event, tools, wrap| Entry { event, tools, rest: rest(settings, wrap) };
+        let wrapped = settings.wrap.as_ref().map(|listed| entry(before, shell, Some(listed)));
+        [entry(after, tools, None)].into_iter().chain(wrapped).collect()
     }
 }
 
-/// Returns the hook's command with these options.
-fn command(settings: &Settings, wrap: Option<&Vec<String>>) -> String {
-    let mut words = vec!["aside".to_owned(), "hook".to_owned()];
+/// Returns the hook's command with these options, without the program.
+fn rest(settings: &Settings, wrap: Option<&Vec<String>>) -> String {
+    let mut words = vec!["hook".to_owned()];
     words.extend(wrap.map(|listed| format!("--wrap={}", listed.join(","))));
-    let changed = |value: usize, default: usize| (value != default).then_some(value);
-    for (name, value) in [
-        ("--budget", settings.budget),
-        ("--budget-tokens", settings.budget_tokens),
-        ("--store-size", changed(settings.store_size, STORE_SIZE)),
-        ("--store-days", changed(settings.store_days, STORE_DAYS)),
-    ] {
-        words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value.to_string()]));
-    }
+    words.extend(settings.budgets());
+    words.extend(settings.bounds.options());
     words.extend(settings.no_store.then(|| "--no-store".to_owned()));
     written(&words.into_iter().map(OsString::from).collect::<Vec<_>>())
 }
@@ -87,17 +100,33 @@ fn command(settings: &Settings, wrap: Option<&Vec<String>>) -> String {
 pub fn install(agent: Agent, arguments: &Arguments) -> Result<ExitCode, Stop> {
     let file = agent.file(arguments.project)?;
     let before = read(&file)?;
+    let text = before.clone().filter(|text| !text.trim().is_empty());
+    let mut text = text.unwrap_or_else(|| "{}\n".to_owned());
     let entries = agent.entries(&arguments.settings);
-    let mut text = before.clone().unwrap_or_else(|| "{}\n".to_owned());
-    let found: BTreeSet<String> = own(&text, &file)?.into_iter().map(|place| place.command).collect();
-    if found == entries.iter().map(|(_, _, command)| command.clone()).collect() {
+    remove_own(&mut text, &file, |place| !entries.iter().any(|entry| entry.is_at(place)))?;
+    for entry in &entries {
+        let count = own(&text, &file)?.len();
+        let mut is_there = false;
+        for at in 0..count {
+            // Each change moves what follows it.
+            let Some(place) = own(&text, &file)?.into_iter().nth(at).filter(|place| entry.is_at(place)) else {
+                continue;
+            };
+            let command = format!("{} {}", place.program, entry.rest);
+            if command != place.command {
+                text.replace_range(place.at, &json_edit::rendered(&command, None));
+            }
+            is_there = true;
+        }
+        if !is_there {
+            let command = &format!("aside {}", entry.rest);
+            let group = Group { matcher: entry.tools, hooks: [Hook { r#type: "command", command }] };
+            add(&mut text, entry.event, &group).ok_or_else(|| unfit(&file))?;
+        }
+    }
+    if before.as_ref() == Some(&text) {
         note(&format!("{}: the hook is there already", file.display()));
         return Ok(ExitCode::SUCCESS);
-    }
-    remove_own(&mut text, &file)?;
-    for (event, matcher, command) in &entries {
-        let group = Group { matcher, hooks: [Hook { r#type: "command", command }] };
-        add(&mut text, event, &group).ok_or_else(|| unfit(&file))?;
     }
     change(&file, before.as_deref(), Some(&text), arguments.yes)?;
     // So that `--remove` can restore all of it, even where there was no file.
@@ -110,12 +139,12 @@ pub fn remove(agent: Agent, arguments: &Arguments) -> Result<ExitCode, Stop> {
     let file = agent.file(arguments.project)?;
     let before = read(&file)?;
     let mut text = before.clone().unwrap_or_default();
-    if before.is_none() || own(&text, &file)?.is_empty() {
+    if text.trim().is_empty() || own(&text, &file)?.is_empty() {
         note(&format!("{}: there is no hook of aside", file.display()));
         return Ok(ExitCode::SUCCESS);
     }
     let restored = state::remembered(&file, &text);
-    remove_own(&mut text, &file)?;
+    remove_own(&mut text, &file, |_| true)?;
     let after = restored.unwrap_or(Some(text));
     change(&file, before.as_deref(), after.as_deref(), arguments.yes)?;
     Ok(ExitCode::SUCCESS)
@@ -123,7 +152,7 @@ pub fn remove(agent: Agent, arguments: &Arguments) -> Result<ExitCode, Stop> {
 
 fn read(file: &Path) -> Result<Option<String>, Stop> {
     match fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
+        Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Stop::io(&file.display().to_string(), &error)),
     }
@@ -138,7 +167,13 @@ fn unfit(file: &Path) -> Stop {
 
 /// A hook of this program in a text of settings.
 struct Place {
+    event: String,
+    matcher: Option<String>,
     command: String,
+    /// Where the command is, as JSON.
+    at: Range<usize>,
+    /// The part of the command that names this program, as its user wrote it.
+    program: String,
     /// Where `hooks`, its event, its group and the hook itself are: what each is in, and which item of that it is.
     levels: [(Range<usize>, usize); 4],
 }
@@ -149,21 +184,23 @@ fn own(text: &str, file: &Path) -> Result<Vec<Place>, Stop> {
     let top = json_edit::items(text, &whole).filter(|_| text[whole.clone()].starts_with('{'));
     let top = top.ok_or_else(|| unfit(file))?;
     let inside = |at: &Range<usize>| json_edit::items(text, at).unwrap_or_default().into_iter().enumerate();
+    let string = |at: &Range<usize>, name: &str| {
+        let at = json_edit::member(text, at, name)?;
+        Some((serde_json::from_str::<String>(&text[at.clone()]).ok()?, at))
+    };
     let mut found = Vec::new();
     for (first, hooks) in top.into_iter().enumerate().filter(|(_, item)| item.name == "hooks") {
         for (second, event) in inside(&hooks.value) {
             for (third, group) in inside(&event.value) {
                 let Some(list) = json_edit::member(text, &group.value, "hooks") else { continue };
                 for (fourth, hook) in inside(&list) {
-                    let command = json_edit::member(text, &hook.value, "command");
-                    let command =
-                        command.and_then(|at| serde_json::from_str::<String>(&text[at]).ok()).unwrap_or_default();
-                    if command == "aside hook" || command.starts_with("aside hook ") {
-                        let containers = [whole.clone(), hooks.value.clone(), event.value.clone(), list.clone()];
-                        let mut indexes = [first, second, third, fourth].into_iter();
-                        let levels = containers.map(|at| (at, indexes.next().unwrap_or_default()));
-                        found.push(Place { command, levels });
-                    }
+                    let Some((command, at)) = string(&hook.value, "command") else { continue };
+                    let Some(program) = program(&command).map(str::to_owned) else { continue };
+                    let containers = [whole.clone(), hooks.value.clone(), event.value.clone(), list.clone()];
+                    let mut indexes = [first, second, third, fourth].into_iter();
+                    let levels = containers.map(|at| (at, indexes.next().unwrap_or_default()));
+                    let matcher = string(&group.value, "matcher").map(|(matcher, _)| matcher);
+                    found.push(Place { event: event.name.clone(), matcher, command, at, program, levels });
                 }
             }
         }
@@ -171,9 +208,24 @@ fn own(text: &str, file: &Path) -> Result<Vec<Place>, Stop> {
     Ok(found)
 }
 
-/// Removes the hooks of this program, with the groups, events and `hooks` that have nothing else.
-fn remove_own(text: &mut String, file: &Path) -> Result<(), Stop> {
-    while let Some(place) = own(text, file)?.pop() {
+/// Returns the part of a command that names this program, in quotes if they are there, if the command is that of the hook.
+fn program(command: &str) -> Option<&str> {
+    let [simple] = &wrap::commands(command)?[..] else { return None };
+    let name = simple.words.first()?.rsplit(['/', '\\']).next()?;
+    if !["aside", "aside.exe"].contains(&name) || simple.words.get(1)? != "hook" {
+        return None;
+    }
+    // A name may have blanks, and the word `hook`.
+    let is_program = |part: &&str| {
+        let [simple] = &wrap::commands(part).unwrap_or_default()[..] else { return false };
+        simple.words.len() == 1
+    };
+    command.match_indices(" hook").map(|(at, _)| command[..at].trim_end()).find(is_program)
+}
+
+/// Removes hooks of this program, with the groups, events and `hooks` that have nothing else.
+fn remove_own(text: &mut String, file: &Path, is_unwanted: impl Fn(&Place) -> bool) -> Result<(), Stop> {
+    while let Some(place) = own(text, file)?.into_iter().rfind(&is_unwanted) {
         let is_alone = |at: &Range<usize>| json_edit::items(text, at).is_none_or(|items| items.len() == 1);
         let mut levels = place.levels.iter().rev();
         let largest = levels.by_ref().find(|(at, _)| !is_alone(at)).or(place.levels.first());
@@ -219,15 +271,26 @@ fn change(file: &Path, before: Option<&str>, after: Option<&str>, is_agreed: boo
     }
     let done = match after {
         Some(text) => replace(file, text),
-        None => fs::remove_file(file),
+        None => fs::remove_file(target(file)),
     };
     done.map_err(|error| Stop::io(&name, &error))
 }
 
+/// Returns the file that a link leads to, even if it is not there.
+fn target(file: &Path) -> PathBuf {
+    const MOST_LINKS: usize = 40;
+    let mut file = file.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(next) = fs::read_link(&file) else { break };
+        file = file.parent().map_or(next.clone(), |folder| folder.join(next));
+    }
+    file
+}
+
 /// Replaces a file's text, or leaves the file as it was if the text cannot be written. The file may be a link, and keeps its mode.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let file = target(file);
     file.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let temporary = file.with_extension(format!("json.{}", std::process::id()));
     let written = fs::write(&temporary, text).and_then(|()| {
         if let Ok(known) = fs::metadata(&file) {

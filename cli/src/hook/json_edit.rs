@@ -96,7 +96,7 @@ pub fn remove(text: &mut String, at: &Range<usize>, index: usize) {
 }
 
 /// Returns a value as JSON, on one line without an indent.
-fn rendered(value: &impl Serialize, indent: Option<&String>) -> String {
+pub fn rendered(value: &impl Serialize, indent: Option<&String>) -> String {
     let mut out = Vec::new();
     // Values of this program always can be written, and a vector takes all of it.
     let _ = match indent {

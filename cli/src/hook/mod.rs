@@ -2,6 +2,7 @@
 //! an event to it as JSON, and reads JSON. Options in place of an event write the agent's settings, or show what the hook has done.
 
 mod event;
+mod halves;
 mod install;
 mod json_edit;
 mod stats;
@@ -10,16 +11,17 @@ mod wrap;
 use std::io::{self, Read};
 use std::process::ExitCode;
 
-use aside::compress::{BudgetError, Compressor, Input, Invocation, Outcome, Part, Registry};
+use aside::compress::{BudgetError, Compressor, Input, Invocation, Outcome, Part, Registry, estimated_tokens};
 use aside::store::Store;
 use clap::Args;
 use serde_json::Value;
 
 use crate::output::{note, write_raw};
 use crate::size;
-use crate::state::{self, Count};
+use crate::state::{Bounds, Count};
 use crate::stop::{Stop, reason};
 use event::{Event, LONGEST, Results};
+use halves::Halves;
 
 /// Makes the result of an agent's tool shorter, as a hook that the agent runs
 ///
@@ -65,22 +67,36 @@ struct Settings {
     #[arg(long)]
     no_store: bool,
 
-    /// At most N bytes of whole texts are kept; the oldest are removed first
-    #[arg(long, value_name = "N", value_parser = size::parse, default_value = "256m")]
-    store_size: usize,
-
-    /// Whole texts are kept for N days
-    #[arg(long, value_name = "N", default_value_t = STORE_DAYS)]
-    store_days: usize,
+    #[command(flatten)]
+    bounds: Bounds,
 
     /// Proposes `aside squeeze` around these commands before they run, such as 'cargo,npm test'. Without COMMANDS, build tools and test runners
     #[arg(long, value_name = "COMMANDS", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_values = wrap::COMMANDS)]
     wrap: Option<Vec<String>>,
 }
 
-/// The bounds of the store: the first one is that of its option's default, in bytes.
-const STORE_SIZE: usize = 256 << 20;
-const STORE_DAYS: usize = 7;
+impl Settings {
+    /// Returns the options that set the budgets.
+    fn budgets(&self) -> Vec<String> {
+        let budgets = [("--budget", self.budget), ("--budget-tokens", self.budget_tokens)];
+        budgets.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?.to_string()])).flatten().collect()
+    }
+
+    /// Returns the limit in bytes, if there is one.
+    fn bytes(&self) -> Option<usize> {
+        self.budget.or(self.budget_tokens.is_none().then_some(BUDGET))
+    }
+
+    /// Returns whether texts are longer than the budgets together.
+    fn are_exceeded<'a>(&self, texts: impl Iterator<Item = &'a String>) -> bool {
+        let (mut bytes, mut tokens) = (0, 0);
+        for text in texts {
+            bytes += text.len();
+            tokens += self.budget_tokens.map_or(0, |_| estimated_tokens(text.as_bytes()));
+        }
+        self.bytes().is_some_and(|most| bytes > most) || self.budget_tokens.is_some_and(|most| tokens > most)
+    }
+}
 
 /// The longest text that is read as a whole; of a longer one, the hook keeps less.
 const MEMORY: usize = 16 << 20;
@@ -102,12 +118,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     }
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).map_err(|error| Stop::io("standard input", &error))?;
+    let Some((text, halves)) = Halves::hide(text.trim_start_matches('\u{feff}')) else { return Ok(ExitCode::SUCCESS) };
     let answer = match Event::read(&text)? {
         Event::Before(event) => wrap::propose(&event, &arguments.settings)?,
-        Event::After(results) => shorter(&compressor, &arguments.settings, results),
+        Event::After(results) => shorter(&compressor, &arguments.settings, &halves, results),
     };
     if let Some(answer) = answer {
-        write_raw(answer.to_string().as_bytes())?;
+        write_raw(halves.show(answer.to_string()).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -118,40 +135,68 @@ fn compressor(settings: &Settings) -> Result<Compressor, Stop> {
     if let Some(tokens) = settings.budget_tokens {
         compressor = compressor.budget_tokens(tokens).map_err(usage)?;
     }
-    if let Some(bytes) = settings.budget.or(settings.budget_tokens.is_none().then_some(BUDGET)) {
+    if let Some(bytes) = settings.bytes() {
         compressor = compressor.budget(bytes).map_err(usage)?;
     }
     Ok(if settings.no_store { compressor } else { compressor.number_lines() })
 }
 
 /// Returns the answer to an event after a tool, if a text of its result becomes shorter.
-fn shorter(compressor: &Compressor, settings: &Settings, mut results: Results) -> Option<Value> {
+fn shorter(compressor: &Compressor, settings: &Settings, halves: &Halves, mut results: Results) -> Option<Value> {
     let tool = results.tool.clone();
     if !results.is_known {
         Count::Result { tool, bytes: None, ids: String::new() }.add();
         return None;
     }
     let input = Input::from_json(&results.input).ok()?;
+    let compress = |texts: &[String]| -> Vec<Option<String>> {
+        let parts: Vec<Part> = texts.iter().map(|text| Part::Text(text.as_bytes())).collect();
+        let outcomes = compressor.compress(&Invocation::new(&tool, &input), &parts).parts.into_iter();
+        let short = |outcome| match outcome {
+            Outcome::Text(short) => Some(String::from_utf8_lossy(&short).into_owned()),
+            _ => None,
+        };
+        outcomes.map(short).collect()
+    };
     let mut texts = results.texts();
-    let parts: Vec<Part> = texts.iter().map(|text| Part::Text(text.as_bytes())).collect();
-    let outcomes = compressor.compress(&Invocation::new(&tool, &input), &parts).parts;
     let length = |texts: &[String]| texts.iter().map(String::len).sum();
     let before = length(&texts);
-    let mut keeper = Keeper { settings, store: None, ids: Vec::new() };
+    let mut shortened = compress(&texts);
+    // Each text has a least length, so many of them may be too long together. Then they are shortened as one.
+    let all = texts.iter().zip(&shortened).map(|(text, short)| short.as_ref().unwrap_or(text));
+    if texts.len() > 1 && settings.are_exceeded(all) {
+        texts = vec![joined(&texts)];
+        shortened = compress(&texts);
+    }
+    let mut keeper = Keeper { settings, halves, store: None, ids: Vec::new() };
     let mut is_shorter = false;
-    for (text, outcome) in texts.iter_mut().zip(outcomes) {
-        if let Outcome::Text(short) = outcome {
-            *text = keeper.keep(text, String::from_utf8_lossy(&short).into_owned());
+    for (text, short) in texts.iter_mut().zip(shortened) {
+        if let Some(short) = short {
+            *text = keeper.keep(text, short);
             is_shorter = true;
         }
     }
-    Count::Result { tool, bytes: Some((before, length(&texts))), ids: keeper.ids.join(",") }.add();
+    let after = if is_shorter { length(&texts) } else { before };
+    Count::Result { tool, bytes: Some((before, after)), ids: keeper.ids.join(",") }.add();
     is_shorter.then(|| results.answer(texts))
+}
+
+/// Returns texts as one, each on its own lines.
+fn joined(texts: &[String]) -> String {
+    let mut all = String::new();
+    for text in texts.iter().filter(|text| !text.is_empty()) {
+        if !all.is_empty() && !all.ends_with('\n') {
+            all.push('\n');
+        }
+        all += text;
+    }
+    all
 }
 
 /// Keeps whole texts of a result.
 struct Keeper<'a> {
     settings: &'a Settings,
+    halves: &'a Halves,
     /// The store, once it was opened, or that it failed.
     store: Option<Option<Store>>,
     ids: Vec<String>,
@@ -165,13 +210,14 @@ impl Keeper<'_> {
         let Some((_, rest)) = short.split_once('\n').filter(|_| has_banner && !self.settings.no_store) else {
             return short;
         };
-        if text.len() > self.settings.store_size.min(LONGEST) {
+        if text.len() > self.settings.bounds.store_size.min(LONGEST) {
             note("the whole text is not kept: it is longer than the store may be");
             return short;
         }
-        let open = || state::store(self.settings.store_size, self.settings.store_days).map_err(not_kept).ok();
+        let open = || self.settings.bounds.open(None).map_err(not_kept).ok();
         let store = self.store.get_or_insert_with(open);
-        let Some(id) = store.as_ref().and_then(|store| store.put(text.as_bytes()).map_err(not_kept).ok()) else {
+        let Some(id) = store.as_ref().and_then(|store| store.put(&self.halves.bytes(text)).map_err(not_kept).ok())
+        else {
             *store = None;
             return short;
         };

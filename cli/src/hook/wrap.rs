@@ -6,11 +6,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use aside::compress::{MIN_BUDGET, MIN_BUDGET_TOKENS};
 use serde_json::{Value, json};
 
 use super::Settings;
 use super::install::claude_folder;
+use crate::squeeze::least_with_store;
 use crate::stop::Stop;
 use crate::words::quoted;
 
@@ -71,20 +71,20 @@ pub fn propose(event: &Value, settings: &Settings) -> Result<Option<Value>, Stop
     if commands.is_empty() || is_ruled(&commands, line, folder) {
         return Ok(None);
     }
-    let bytes = settings.budget.map(|bytes| format!(" --budget {bytes}"));
-    let tokens = settings.budget_tokens.map(|tokens| format!(" --budget-tokens {tokens}"));
-    let mut options: String = bytes.into_iter().chain(tokens).collect();
+    let mut options = settings.budgets();
     if options.is_empty() {
-        options += " --budget 10k";
+        options.extend(["--budget".to_owned(), "10k".to_owned()]);
     }
     // Within the smallest budgets, there is no room for the line that names the whole text.
-    let has_room = settings.budget.is_none_or(|bytes| bytes >= 2 * MIN_BUDGET)
-        && settings.budget_tokens.is_none_or(|tokens| tokens >= 2 * MIN_BUDGET_TOKENS);
+    let (least, least_tokens) = least_with_store(None);
+    let has_room = settings.budget.is_none_or(|bytes| bytes >= least)
+        && settings.budget_tokens.is_none_or(|tokens| tokens >= least_tokens);
     if !settings.no_store && has_room {
-        options += " --store";
+        options.extend(settings.bounds.options());
+        options.push("--store".to_owned());
     }
     let mut input = input.clone();
-    input["command"] = format!("aside squeeze{options} -- bash -c {}", quoted(line)).into();
+    input["command"] = format!("aside squeeze {} -- bash -c {}", options.join(" "), quoted(line)).into();
     let reason = format!("aside shortens the output of: {line}");
     Ok(Some(match event["hook_event_name"].as_str() {
         Some("BeforeTool") => json!({
@@ -103,8 +103,8 @@ pub fn propose(event: &Value, settings: &Settings) -> Result<Option<Value>, Stop
 
 /// A simple command of a line.
 #[derive(Default)]
-struct Command {
-    words: Vec<String>,
+pub struct Command {
+    pub words: Vec<String>,
     /// Whether it reads the output of the command before it.
     is_piped: bool,
 }
@@ -135,7 +135,7 @@ impl Command {
 }
 
 /// Returns the simple commands of a line. `None` for a line with more than words, quotes, pipes, `&&`, `||` and `;`.
-fn commands(line: &str) -> Option<Vec<Command>> {
+pub fn commands(line: &str) -> Option<Vec<Command>> {
     let mut commands = vec![Command::default()];
     let (mut word, mut quote) = (None::<String>, None);
     let mut characters = line.trim().chars().peekable();

@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use aside::compress::{
     Compressor, Input, MIN_BUDGET, MIN_BUDGET_TOKENS, Registry, Report, ToolStream, estimated_tokens,
 };
-use aside::store::{Entry, Store};
+use aside::store::Entry;
 use clap::Args;
 
 use crate::files::{Input as File, read_text, wrong_kind};
 use crate::output::{Output, note, say_raw};
 use crate::size;
-use crate::state;
+use crate::state::Bounds;
 use crate::stop::{Stop, reason};
 use crate::words::written;
 use source::Source;
@@ -65,6 +65,9 @@ pub struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     store: Option<Option<PathBuf>>,
 
+    #[command(flatten)]
+    bounds: Bounds,
+
     /// Reports on standard error the sizes before and after, and the filters that were used
     #[arg(long)]
     report: bool,
@@ -82,27 +85,24 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         registry.add_toml(&text).map_err(|error| wrong_kind(file, &text, error))?;
     }
     let mut compressor = Compressor::new(&registry);
-    // The result begins with this line. A placeholder of the same length is used until the id is known.
-    let head = arguments.store.as_ref().map(|folder| head(folder.as_deref(), "000000000000")).unwrap_or_default();
-    if arguments.store.is_some() {
+    let (mut least, mut least_tokens) = (MIN_BUDGET, MIN_BUDGET_TOKENS);
+    if let Some(folder) = &arguments.store {
         compressor = compressor.number_lines();
+        (least, least_tokens) = least_with_store(folder.as_deref());
     }
+    // The line with the id counts too, so that the whole result is within the budget.
+    let too_small = |budget: usize, unit: &str, least: usize| {
+        Stop::Usage(format!("a budget of {budget} {unit} is too small: the least is {least}"))
+    };
     if let Some(budget) = arguments.budget {
-        let head = head.len();
-        if budget < MIN_BUDGET + head {
-            // The line with the id counts too, so that the whole result is within the budget.
-            let least = MIN_BUDGET + head;
-            return Err(Stop::Usage(format!("a budget of {budget} bytes is too small: the least is {least}")));
-        }
-        compressor = compressor.budget(budget - head).map_err(|error| Stop::Usage(error.to_string()))?;
+        let rest = budget.checked_sub(least - MIN_BUDGET).filter(|_| budget >= least);
+        let rest = rest.ok_or_else(|| too_small(budget, "bytes", least))?;
+        compressor = compressor.budget(rest).map_err(|error| Stop::Usage(error.to_string()))?;
     }
     if let Some(budget) = arguments.budget_tokens {
-        let head = estimated_tokens(head.as_bytes());
-        if budget < MIN_BUDGET_TOKENS + head {
-            let least = MIN_BUDGET_TOKENS + head;
-            return Err(Stop::Usage(format!("a budget of {budget} tokens is too small: the least is {least}")));
-        }
-        compressor = compressor.budget_tokens(budget - head).map_err(|error| Stop::Usage(error.to_string()))?;
+        let rest = budget.checked_sub(least_tokens - MIN_BUDGET_TOKENS).filter(|_| budget >= least_tokens);
+        let rest = rest.ok_or_else(|| too_small(budget, "tokens", least_tokens))?;
+        compressor = compressor.budget_tokens(rest).map_err(|error| Stop::Usage(error.to_string()))?;
     }
     let line = arguments.command.clone().unwrap_or_else(|| written(&arguments.program));
     let mut call = serde_json::json!({ "command": line });
@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let mut stream = ToolStream::new(Arc::new(compressor), "terminal", input, memory)
         .map_err(|error| Stop::Usage(error.to_string()))?;
 
-    let mut kept = arguments.store.as_ref().map(|folder| Kept::new(folder.as_deref()));
+    let mut kept = arguments.store.as_ref().map(|folder| Kept::new(folder.as_deref(), &arguments.bounds));
     let mut output = Output::new();
     let mut progress = Progress::new(arguments);
     let mut failed = None;
@@ -186,11 +186,10 @@ struct Kept {
 }
 
 impl Kept {
-    fn new(folder: Option<&Path>) -> Kept {
+    fn new(folder: Option<&Path>, bounds: &Bounds) -> Kept {
         // If a file of the store would exceed the system's limit, writing must return an error and not end the program.
         signals::catch_too_large();
-        let store = folder.map_or_else(|| Store::open(state::texts()?), Store::open);
-        let entry = store.and_then(|store| store.begin()).inspect_err(not_kept).ok();
+        let entry = bounds.open(folder).and_then(|store| store.begin()).inspect_err(not_kept).ok();
         let head = entry.as_ref().map(|entry| head(folder, entry.id())).unwrap_or_default();
         Kept { entry, head, is_said: false }
     }
@@ -230,6 +229,13 @@ impl Drop for Kept {
             entry.discard();
         }
     }
+}
+
+/// Returns the least budgets, in bytes and in tokens, of a result that begins with the line that names the whole text.
+pub fn least_with_store(folder: Option<&Path>) -> (usize, usize) {
+    // All ids are of this length.
+    let head = head(folder, "000000000000");
+    (MIN_BUDGET + head.len(), MIN_BUDGET_TOKENS + estimated_tokens(head.as_bytes()))
 }
 
 fn head(folder: Option<&Path>, id: &str) -> String {
