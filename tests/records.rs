@@ -165,7 +165,7 @@ fn the_record_that_differs_stays_and_json_stays_json() {
     }
 }
 
-/// Checks objects that are no records: each keeps its short members, and no member goes because another is long.
+/// Checks objects that are not records: each keeps its short members, and no member goes because another is long.
 #[test]
 fn members_of_an_object_share_the_budget() {
     let paths: serde_json::Map<String, Value> =

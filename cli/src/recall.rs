@@ -15,7 +15,7 @@ use crate::stop::Stop;
 /// The most lines that one call shows, and the most bytes of these lines.
 const MOST_LINES: usize = 200;
 const MOST_BYTES: usize = 20_000;
-/// Of a line that is longer than this, a search shows only so many bytes before and after what it finds.
+/// The length above which a search shows only a part of a line, and the number of bytes before and after what it finds.
 const LONG_LINE: usize = 2000;
 const BESIDE: usize = 300;
 

@@ -41,6 +41,7 @@ async def try_tools(client, name):
     for arguments, shown in [
         ({"lines": "7-9"}, "line 7\nline 8\nline 9\n"),
         ({"lines": 9000}, "line 9000\n"),
+        ({"lines": "4242:6-8", "find": None}, "424\n"),
         ({"find": "line 4242"}, "4242: line 4242\n"),
         ({"find": "line 4242", "context": 1}, "4241- line 4241\n4242: line 4242\n4243- line 4243\n"),
     ]:
@@ -50,6 +51,13 @@ async def try_tools(client, name):
     assert is_error and "has 9000 lines" in text, text
     is_error, text = await call("recall", id="../passwd")
     assert is_error and "twelve digits" in text, text
+    for wrong, says in [
+        ({"id": name, "lines": [5]}, "`lines`: write a line as a number"),
+        ({"id": name, "context": "2"}, "`context`: write a number"),
+        ({"id": int(name)}, "`id`: write the twelve digits as a string"),
+    ]:
+        is_error, text = await call("recall", **wrong)
+        assert is_error and says in text, text
     is_error, text = await call("list")
     assert not is_error and text.startswith("1 texts\n" + name) and f"{len(TEXT)} bytes" in text and text.endswith(" Bash\n"), text
 
@@ -66,7 +74,7 @@ async def main():
         assert info.server_info.name == "aside", info
         await try_tools(session, name)
     table = subprocess.run([ASIDE, "hook", "--stats"], capture_output=True, check=True, text=True).stdout
-    assert table.split("\n")[1].split()[0::4] == ["Bash", "10"], table
+    assert table.split("\n")[1].split()[0::4] == ["Bash", "12"], table
     print("aside mcp: the official client got what it asked for")
 
 

@@ -9,7 +9,7 @@ const COUNT: u32 = 0x800;
 /// Private characters, of three bytes like an encoded half. The first group that the event does not have is used.
 const BASES: [u32; 3] = [0xE000, 0xE800, 0xF000];
 
-/// The characters that stand for halves, if there are any.
+/// The characters in the place of halves, if there are any.
 pub struct Halves(Option<u32>);
 
 impl Halves {

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::{Arguments, Settings, json_edit, wrap};
+use super::{Arguments, Settings, json_edit, line};
 use crate::output::{note, write_out};
 use crate::state;
 use crate::stop::Stop;
@@ -210,14 +210,14 @@ fn own(text: &str, file: &Path) -> Result<Vec<Place>, Stop> {
 
 /// Returns the part of a command that names this program, in quotes if they are there, if the command is that of the hook.
 fn program(command: &str) -> Option<&str> {
-    let [simple] = &wrap::commands(command)?[..] else { return None };
+    let [simple] = &line::commands(command)?[..] else { return None };
     let name = simple.words.first()?.rsplit(['/', '\\']).next()?;
     if !["aside", "aside.exe"].contains(&name) || simple.words.get(1)? != "hook" {
         return None;
     }
     // A name may have blanks, and the word `hook`.
     let is_program = |part: &&str| {
-        let [simple] = &wrap::commands(part).unwrap_or_default()[..] else { return false };
+        let [simple] = &line::commands(part).unwrap_or_default()[..] else { return false };
         simple.words.len() == 1
     };
     command.match_indices(" hook").map(|(at, _)| command[..at].trim_end()).find(is_program)

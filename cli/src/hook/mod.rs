@@ -5,6 +5,7 @@ mod event;
 mod halves;
 mod install;
 mod json_edit;
+mod line;
 mod stats;
 mod wrap;
 
@@ -162,7 +163,7 @@ fn shorter(compressor: &Compressor, settings: &Settings, halves: &Halves, mut re
     let length = |texts: &[String]| texts.iter().map(String::len).sum();
     let before = length(&texts);
     let mut shortened = compress(&texts);
-    // Each text has a least length, so many of them may be too long together. Then they are shortened as one.
+    // Each text has a least length, so a large number of them may be too long together. Then they are shortened as one.
     let all = texts.iter().zip(&shortened).map(|(text, short)| short.as_ref().unwrap_or(text));
     if texts.len() > 1 && settings.are_exceeded(all) {
         texts = vec![joined(&texts)];
