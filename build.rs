@@ -60,15 +60,19 @@ fn embed_dialects() {
         let aliases = strings("aliases");
         let models = keys.get("models").into_iter().flat_map(|values| values.as_array().unwrap());
         let models: Vec<_> = models.map(|value| (pattern_text(value), pattern_start(value))).collect();
+        let start = keys.get("start").map_or("Start::Channel(Channel::Content)".to_owned(), start_of);
         names.push(name.to_owned());
         patterns.push(models.iter().map(|(text, _)| text.clone()).collect());
-        let models = models.iter().map(|(text, start)| format!("Pattern {{ text: {text:?}, start: {start} }}"));
+        let models = models.iter().map(|(text, start)| {
+            let start = start.as_ref().map_or("None".to_owned(), |start| format!("Some({start})"));
+            format!("Pattern {{ text: {text:?}, start: {start} }}")
+        });
         let models = models.collect::<Vec<_>>().join(", ");
         // Comments are left out, so that a browser that loads the library need not fetch them.
         let text: String = text.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
         writeln!(
             table,
-            "Entry {{ name: {name:?}, #[cfg(feature = \"c-api\")] c_name: c{name:?}, aliases: &{aliases:?}, \
+            "Entry {{ name: {name:?}, #[cfg(feature = \"c-api\")] c_name: c{name:?}, aliases: &{aliases:?}, start: {start}, \
              models: &[{models}], text: {text:?}, compiled: OnceLock::new() }},"
         )
         .unwrap();
@@ -111,13 +115,15 @@ fn pattern_text(value: &toml::Value) -> String {
 }
 
 /// Returns the start for the models of an entry.
-fn pattern_start(value: &toml::Value) -> String {
-    match value.get("start").map(|start| start.as_str().unwrap()) {
-        None => "None".to_owned(),
-        Some("header") => "Some(Start::Header)".to_owned(),
-        Some(channel) => {
-            format!("Some(Start::Channel(super::Channel::{}{}))", channel[..1].to_uppercase(), &channel[1..])
-        }
+fn pattern_start(value: &toml::Value) -> Option<String> {
+    value.get("start").map(start_of)
+}
+
+/// Returns the expression of a start.
+fn start_of(value: &toml::Value) -> String {
+    match value.as_str().unwrap() {
+        "header" => "Start::Header".to_owned(),
+        channel => format!("Start::Channel(Channel::{}{})", channel[..1].to_uppercase(), &channel[1..]),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Feeds workloads under callgrind, which counts instructions inside `counted`. For each count, a line is printed that names it and
-//! ends with the number of feeds or calls.
+//! ends with the number of feeds or calls. Each stream is read once before it is counted, because the first one fills rows of the
+//! dialect's table.
 //!
 //!     instructions WAY DIALECT WORKLOAD...  some workloads
 //!     instructions openers DIALECT          prose in Rust after each opener of the dialect
@@ -8,7 +9,7 @@
 //!     instructions calls                    inside tool calls, with and without the option `calls`; and an answer
 //!     instructions frames                   the frames of servers through the rewriter, whole and cut in two
 //!     instructions streams                  frames of Messages and Responses, and frames of chat whose text has tool calls
-//!     instructions finds                    the first `find` of every dialect
+//!     instructions finds                    the first `find` of every dialect, and a first answer
 //!     instructions lookups                  the dialect of each model and of some chat templates of tests/field in C, not for
 //!                                           the first time
 //!     instructions result failed            the first result of a compressor in this process, of an output with failures, and
@@ -40,6 +41,8 @@ const FEEDS: usize = 10_000;
 /// The text of the frames.
 const FRAME_BYTES: usize = 8 * 1024;
 const FIRST_FRAMES: usize = 8;
+/// The bytes of a first answer.
+const FIRST_BYTES: usize = 300;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -74,14 +77,15 @@ fn in_openers(name: &str) {
         let text = format!("{opener}{prose}");
         assert!(stays_open(&dialect, &text), "the prose closes {opener:?} of {name}");
         let workload = Workload::of_text(text);
-        let mut scanner = scanner(&dialect);
-        counted(&mut || {
-            let mut bytes = 0;
+        let mut read = || {
+            let (mut scanner, mut bytes) = (scanner(&dialect), 0);
             for chunk in workload.messages[0].chunks() {
                 scanner.feed(chunk, |event| bytes += black_box(event.bytes).len()).expect("nothing to fail");
             }
             bytes
-        });
+        };
+        read();
+        counted(&mut read);
         println!("opener\t{channel}\t{}\t{}", opener.trim_end(), workload.feeds());
     }
 }
@@ -104,22 +108,25 @@ fn all() {
         for (what, count) in [("one", 1), ("many", SCANNERS)] {
             let mut scanners = many::scanners(markers, count);
             let order = many::in_random_order(count, FEEDS);
+            many::feed(&mut scanners, &order);
             counted(&mut || many::feed(&mut scanners, &order));
             println!("scanners\t{what}\t{}\t{FEEDS}", markers.dialect);
         }
     }
 }
 
+/// Returns a text of a dialect's models. Of a dialect that has only calls, it has no thinking.
+fn joined(dialect: &Dialect, thinking: &str, content: &str) -> String {
+    let escape = JoinOptions::new().markers(Markers::Escape);
+    let join = |thinking: &str| dialect.join(thinking.as_bytes(), content.as_bytes(), &escape);
+    let text = join(thinking).or_else(|_| join("")).expect("markers are escaped");
+    String::from_utf8(text).expect("all parts are UTF-8")
+}
+
 fn growing() {
     for name in Dialect::names() {
         let dialect = Dialect::find(name).expect("a name of the catalogue");
-        let text = |thinking: &str, content: &str| {
-            let escape = JoinOptions::new().markers(Markers::Escape);
-            let join = |thinking: &str| dialect.join(thinking.as_bytes(), content.as_bytes(), &escape);
-            // A dialect that has only calls cannot write thinking.
-            let text = join(thinking).or_else(|_| join("")).expect("markers are escaped");
-            String::from_utf8(text).expect("all parts are UTF-8")
-        };
+        let text = |thinking: &str, content: &str| joined(&dialect, thinking, content);
         let probe = text("thinking", "content");
         let open = probe.split_once("thinking").map_or("", |(open, _)| open);
         for times in [1, 8, 64] {
@@ -141,7 +148,9 @@ fn in_calls() {
             let workload = place.workload(CALL_BYTES);
             let mut scanner = place.scanner(calls);
             let chunks = || workload.messages.iter().flat_map(|message| message.chunks());
-            let bytes = counted(&mut || chunks().map(|chunk| scanner.feed(black_box(chunk))).sum());
+            let mut read = || chunks().map(|chunk| scanner.feed(black_box(chunk))).sum();
+            read();
+            let bytes = counted(&mut read);
             assert!(bytes * 100 > workload.bytes() * 99, "{bytes} bytes are reported of {}", place.name);
             println!("call\t{}\t{way}\t{}", place.name, workload.feeds());
         }
@@ -150,10 +159,12 @@ fn in_calls() {
         for times in [1, 8] {
             let (toml, text) = place.call(times * CALL_BYTES);
             let dialect = Dialect::load(toml).expect("a dialect of the tests");
-            let mut scanner = Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).expect("memory");
+            let scanner = || Scanner::with_options(&dialect, &ScannerOptions::new().calls(true)).expect("memory");
+            let (mut first, mut scanner) = (scanner(), scanner());
             let mut answer = Answer::new(&dialect, &answer::Options::new()).expect("memory");
             let mut bytes = 0;
             let pieces = || text.as_bytes().chunks(PIECE);
+            pieces().for_each(|chunk| first.feed(chunk, |_| {}).expect("nothing to fail"));
             counted(&mut || {
                 let mut hear = |event: Event<'_>| bytes += black_box(event.bytes).len();
                 pieces().for_each(|chunk| scanner.feed(chunk, &mut hear).expect("nothing to fail"));
@@ -181,11 +192,9 @@ fn in_frames() {
             let frames = frames::frames(server, changes, FRAME_BYTES);
             for (way, parts) in [("whole", 1), ("cut", 2)] {
                 let options = sse::Options::new().body(if server == SERVERS[4] { Body::Lines } else { Body::Events });
-                let mut rewriter = Rewriter::new(
-                    &dialect,
-                    &options.formats(if server == SERVERS[4] { Formats::OLLAMA } else { Formats::CHAT }),
-                )
-                .expect("memory");
+                let options = options.formats(if server == SERVERS[4] { Formats::OLLAMA } else { Formats::CHAT });
+                let rewriter = || Rewriter::new(&dialect, &options).expect("memory");
+                let (mut first, mut rewriter) = (rewriter(), rewriter());
                 let mut out = Vec::with_capacity(1 << 16);
                 let mut feed = |frame: &str| {
                     out.clear();
@@ -194,6 +203,7 @@ fn in_frames() {
                     }
                     black_box(&out).len()
                 };
+                frames.iter().for_each(|frame| first.feed(frame, &mut Vec::new()).expect("memory"));
                 // The first frames make the objects that the others use.
                 assert_ne!(frames[..FIRST_FRAMES].iter().map(|frame| feed(frame)).sum::<usize>(), 0);
                 counted(&mut || frames[FIRST_FRAMES..].iter().map(|frame| feed(frame)).sum());
@@ -218,7 +228,9 @@ fn in_streams() {
         streams.iter().flat_map(|stream| ways.iter().map(move |way| (stream, way)))
     {
         let options = options.clone().calls(*calls);
-        let mut rewriter = Rewriter::new(&dialect, &options).expect("memory");
+        let rewriter = || Rewriter::new(&dialect, &options).expect("memory");
+        let (mut first, mut rewriter) = (rewriter(), rewriter());
+        [before].into_iter().chain(frames).for_each(|frame| first.feed(frame, &mut Vec::new()).expect("memory"));
         let mut out = Vec::with_capacity(1 << 16);
         let mut feed = |frame: &str| {
             out.clear();
@@ -236,6 +248,15 @@ fn finds() {
     for name in Dialect::names() {
         counted(&mut || usize::from(black_box(Dialect::find(name)).is_ok()));
         println!("found\t{name}\t1");
+        // A text is joined by a copy of the dialect, because joining reads it too.
+        let path = format!("{}/../dialects/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let copy = std::fs::read_to_string(path).expect("the file of a built-in dialect");
+        let copy = Dialect::load(&copy).expect("the file of a built-in dialect is right");
+        let prose = some_prose(1024);
+        let half = &prose[..FIRST_BYTES / 2];
+        let workload = Workload::of_text(joined(&copy, half, half));
+        counted(&mut || WAYS[0].1(name, &workload));
+        println!("answered\t{name}\t1");
     }
 }
 
@@ -324,9 +345,7 @@ fn test_run(fails: bool) -> String {
 }
 
 fn run(way: Way, dialect: &str, workload: &Workload) -> usize {
-    // The first use of a dialect compiles it, which must not be counted.
-    let none = Workload { messages: Vec::new() };
-    way(dialect, &none);
+    way(dialect, workload);
     assert_eq!(counted(&mut || way(dialect, black_box(workload))), workload.bytes());
     workload.feeds()
 }

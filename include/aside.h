@@ -67,14 +67,15 @@
  * is made or fed, that is a status; while dialects are found and loaded, and while a request's tools are read, it ends
  * the process.
  *
- * Threads. Dialects never change: any number of threads may use one at the same time. A scanner may be used by one thread
- * at a time, not always the same one; two scanners share nothing that changes. Each section says this for its functions,
- * and each function that is an exception says so. Where two threads call with one answer, rewriter, registry or tool
- * stream at once, one gets `ASIDE_ERROR_BUSY`, always; with one scanner, only where that costs nothing: do not rely on it.
- * A pointer that a call has returned into such an object is valid until the next call, whichever thread makes it; and no
- * object may be freed while another thread is about to use it. Messages are kept for each thread. After `fork()`, the
- * child may use only objects that no other thread was using; a dialect that was being found for the first time may be
- * locked forever there.
+ * Threads. Dialects never change: any number of threads may use one at the same time. A scanner may be used by one
+ * thread at a time, not always the same one; two scanners share nothing that changes, except tables that the library
+ * fills, for which no thread waits. Each section says this for its functions, and each function that is an exception
+ * says so. Where two threads call with one answer, rewriter, registry or tool stream at once, one gets
+ * `ASIDE_ERROR_BUSY`, always; with one scanner, only where that costs nothing: do not rely on it. A pointer that a call
+ * has returned into such an object is valid until the next call, whichever thread makes it; and no object may be freed
+ * while another thread is about to use it. Messages are kept for each thread. After `fork()`, the child may use only
+ * objects that no other thread was using; a dialect that was being found for the first time may be locked forever
+ * there.
  *
  * Versions. `ASIDE_VERSION` is the version of this header, `aside_version()` that of the library that runs. Functions and
  * constants are added, never changed; structs that a caller fills begin with their size, so that they can grow. Ignore

@@ -163,6 +163,29 @@ fn soak(scanners: usize, size: usize, growth: u64) {
     println!("{count} scanners on {THREADS} threads, {gigabytes:.1} GB in {:.0} s", began.elapsed().as_secs_f64());
 }
 
+/// Threads fill the rows of new tables at once: each must read its text as a thread alone does.
+#[test]
+fn tables_are_filled_by_many_threads() {
+    for case in cases(4096) {
+        let file = format!("{}/dialects/{}.toml", env!("CARGO_MANIFEST_DIR"), case.dialect.name());
+        // The dialects of the tests have no file there.
+        let Ok(text) = std::fs::read_to_string(file) else { continue };
+        let dialect = Dialect::load(&text).unwrap();
+        let cases = [Case { dialect, ..case }];
+        let begin = Barrier::new(THREADS);
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let (cases, begin) = (&cases, &begin);
+                scope.spawn(move || {
+                    let mut stream = Stream::new(cases, &mut Random::new(thread as u64));
+                    begin.wait();
+                    while stream.go_on() {}
+                });
+            }
+        });
+    }
+}
+
 /// Checks a compressor and a cache that all threads use: each result must be the same as in a single thread.
 #[cfg(feature = "compress")]
 #[test]

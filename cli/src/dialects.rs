@@ -12,8 +12,8 @@ use crate::stop::Stop;
 
 /// Lists the dialects, or describes one of them
 ///
-/// The list has a line for each dialect: its name, the span that is open at the first byte, the most bytes that are held back, and
-/// its other names. With MODEL, only the dialect of that model.
+/// The list has a line for each dialect: its name, the span that is open at the first byte, and its other names. With names, or
+/// with MODEL, it describes only these dialects, with their markers and the most bytes that are held back.
 #[derive(Args)]
 pub struct Arguments {
     /// The names of the dialects to show
@@ -44,10 +44,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
 }
 
 fn list(text: &mut String) {
-    let _ = writeln!(text, "{:22}{:10}{:>6}  other names", "dialect", "start", "holds");
-    for dialect in Dialect::names().filter_map(|name| Dialect::find(name).ok()) {
-        let (name, start, holds) = (dialect.name(), dialect.start().as_str(), dialect.max_hold());
-        let line = format!("{name:22}{start:10}{holds:>6}  {}", dialect.aliases().join(" "));
+    let _ = writeln!(text, "{:22}{:10}other names", "dialect", "start");
+    for (name, start, aliases) in Dialect::listed() {
+        let line = format!("{name:22}{start:10}{}", aliases.join(" "), start = start.as_str());
         let _ = writeln!(text, "{}", line.trim_end());
     }
 }

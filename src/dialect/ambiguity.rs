@@ -93,6 +93,11 @@ pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Resu
 
 /// Returns the reason if two markers cannot be distinguished where both count.
 fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
+    if let (Shape::Literal(a), Shape::Literal(b)) = (&a.shape, &b.shape)
+        && a.first() != b.first()
+    {
+        return None;
+    }
     if !may_meet(&a.pattern, &b.pattern) {
         return None;
     }

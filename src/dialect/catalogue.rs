@@ -17,13 +17,14 @@ use super::{
 };
 use crate::distance::{distance, near};
 
-/// A built-in dialect file: its name, its aliases, the models that write it, and its text up to the first example
+/// A built-in dialect file: its name, its aliases, its start, the models that write it, and its text up to the first example
 /// (`build.rs` writes the table).
 struct Entry {
     name: &'static str,
     #[cfg(feature = "c-api")]
     c_name: &'static std::ffi::CStr,
     aliases: &'static [&'static str],
+    start: Start,
     models: &'static [Pattern],
     text: &'static str,
     compiled: OnceLock<Arc<Compiled>>,
@@ -42,6 +43,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|entry| entry.name)
 }
 
+/// Returns the name of each dialect, its start and its aliases.
+pub fn listed() -> impl Iterator<Item = (&'static str, Start, &'static [&'static str])> {
+    ENTRIES.iter().map(|entry| (entry.name, entry.start, entry.aliases))
+}
+
 /// Returns the model names of all dialects, except patterns with a part that may be any text.
 pub fn models() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().flat_map(|entry| entry.models).map(|pattern| pattern.text).filter(|text| !text.contains('*'))
@@ -53,11 +59,17 @@ pub fn c_name(index: usize) -> Option<&'static std::ffi::CStr> {
     ENTRIES.get(index).map(|entry| entry.c_name)
 }
 
+/// Returns the start of a dialect according to its file.
+#[cfg(feature = "c-api")]
+pub fn start(index: usize) -> Start {
+    ENTRIES[index].start
+}
+
 /// Returns the starts that this dialect may have when it is found by a model's name.
 #[cfg(feature = "c-api")]
 pub fn starts(index: usize) -> impl Iterator<Item = Start> {
-    let models = ENTRIES.get(index).map_or(&[][..], |entry| entry.models);
-    let starts = models.iter().map(move |pattern| pattern.start.unwrap_or_else(|| compiled(index).start));
+    let all = |entry: &'static Entry| entry.models.iter().map(|pattern| pattern.start.unwrap_or(entry.start));
+    let starts = ENTRIES.get(index).into_iter().flat_map(all);
     // A part of the model's name may say that the model does not think.
     let thinks = starts.clone().any(|start| start == Start::Channel(Channel::Thinking));
     starts.chain(thinks.then_some(Start::Channel(Channel::Content)))
@@ -74,7 +86,7 @@ pub fn find(name: &[u8]) -> Result<usize, UnknownDialect> {
 pub fn compiled(place: usize) -> &'static Arc<Compiled> {
     let entry = &ENTRIES[place];
     entry.compiled.get_or_init(|| {
-        let compiled = compile::from_toml(entry.text);
+        let compiled = compile::from_toml(entry.text, true);
         Arc::new(compiled.unwrap_or_else(|error| unreachable!("built-in {}: {error}", entry.name)))
     })
 }
@@ -91,7 +103,7 @@ pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownMod
 
 /// Returns the start of a stream, which is the content if the name shows that the model does not think.
 fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Start> {
-    match start.unwrap_or_else(|| compiled(place).start) {
+    match start.unwrap_or(ENTRIES[place].start) {
         Start::Channel(Channel::Thinking) if matches!(fitting(&NAMES_WITHOUT, name), Fitting::One(_)) => {
             Some(Start::Channel(Channel::Content))
         }
@@ -460,6 +472,7 @@ mod tests {
                 #[cfg(feature = "c-api")]
                 c_name: c"",
                 aliases: &[],
+                start: Start::Channel(Channel::Content),
                 models: const { &[$(pattern($pattern)),+] },
                 text: "",
                 compiled: OnceLock::new(),

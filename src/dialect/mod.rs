@@ -30,8 +30,8 @@ use compiled::{Compiled, Labels};
 pub(crate) use markers::BREAK;
 pub(crate) use quoted::quoted;
 
-/// The markers and rules of a model family, ready for scanners. It never changes, can be shared between threads, and is cheap
-/// to clone.
+/// The markers and rules of a model family, ready for scanners. Its results never change. It can be shared between threads, and is
+/// cheap to clone.
 ///
 /// ```
 /// let dialect = aside::Dialect::find("qwen3")?;
@@ -118,6 +118,12 @@ impl Dialect {
         catalogue::names()
     }
 
+    /// Returns the name of each built-in dialect, its start and its aliases, without loading it.
+    #[doc(hidden)] // For the program's list.
+    pub fn listed() -> impl Iterator<Item = (&'static str, Start, &'static [&'static str])> {
+        catalogue::listed()
+    }
+
     /// Returns the beginnings of names by which [`Dialect::find_for_model`] recognises a model, for a shell's completions.
     ///
     /// ```
@@ -134,7 +140,7 @@ impl Dialect {
     /// [`FileError`], which describes the fault and its place.
     #[doc(alias = "aside_dialect_load")]
     pub fn load(text: &str) -> Result<Dialect, FileError> {
-        Ok(Dialect::new(Arc::new(compile::from_toml(text)?)))
+        Ok(Dialect::new(Arc::new(compile::from_toml(text, false)?)))
     }
 
     fn new(compiled: Arc<Compiled>) -> Dialect {
@@ -151,7 +157,7 @@ impl Dialect {
     /// Returns the start of the dialect that `built_in` returns.
     #[cfg(feature = "c-api")]
     pub(crate) fn built_in_start(place: usize, start: Option<Start>) -> Start {
-        start.unwrap_or_else(|| catalogue::compiled(place).start)
+        start.unwrap_or_else(|| catalogue::start(place))
     }
 
     /// Returns the name in the dialect's file.

@@ -98,6 +98,18 @@ pub struct CodeTracker {
     begins_json: bool,
 }
 
+// The parts of a common state's number have this many bits.
+const _: () = assert!(COMMON_RUN < 8 && COMMON_LANGUAGE < 16);
+
+/// The bytes of fences, after that of no fence.
+const FENCES: [u8; 4] = [0, b'`', b'~', 0];
+
+/// The states of a line by their numbers.
+const LINE_STATES: [LineState; 16] = {
+    use LineState::{Bullet, Digits, Info, Point, Prose, Quote, Return, Run, Start};
+    [Start, Quote, Bullet, Digits, Point, Run, Info, Return, Prose, Prose, Prose, Prose, Prose, Prose, Prose, Prose]
+};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum LineState {
     /// At the beginning of the line, or after signs of containers, with up to three spaces.
@@ -188,15 +200,33 @@ impl CodeTracker {
     }
 
     /// Returns a unique number of this state, if it is common.
-    pub fn number(&self) -> Option<u64> {
-        const { assert!(COMMON_RUN < 16 && COMMON_LANGUAGE < 16) };
-        let is = [self.nests, self.has_words, self.is_new_block].into_iter().zip(0..);
-        let is = is.fold(0, |all, (is, bit)| all | u64::from(is) << bit);
-        let is = is | u64::from(self.line.quotes) << 3 | u64::from(self.line.indent) << 4;
-        let kind = [self.fence_char.into(), self.block_char.into(), self.at as u64, is];
-        let kind = kind.iter().fold(0, |all, part| all << 8 | part);
-        let counts = [self.count, self.fence_len, self.block_len, self.backticks, self.code];
-        self.is_common().then(|| counts.iter().fold(kind, |all, &count| all << 4 | u64::from(count)))
+    pub fn number(&self) -> Option<u32> {
+        let fence = |byte: u8| u32::from(byte == b'`') | u32::from(byte == b'~') << 1;
+        let is = u32::from(self.nests) << 22 | u32::from(self.has_words) << 21 | u32::from(self.is_new_block) << 20;
+        let fences = fence(self.fence_char) << 25 | fence(self.block_char) << 23;
+        let line = u32::from(self.line.quotes) << 19 | u32::from(self.line.indent) << 16;
+        let counts = self.count << 12 | self.fence_len << 9 | self.block_len << 6 | self.backticks << 3 | self.code;
+        self.is_common().then_some((self.at as u32) << 27 | fences | is | line | counts)
+    }
+
+    /// Returns the common state with this number.
+    pub fn of_number(number: u32) -> CodeTracker {
+        let part = |end: u32, bits: u32| number >> end & ((1 << bits) - 1);
+        CodeTracker {
+            at: LINE_STATES[part(27, 4) as usize],
+            fence_char: FENCES[part(25, 2) as usize],
+            block_char: FENCES[part(23, 2) as usize],
+            nests: part(22, 1) != 0,
+            has_words: part(21, 1) != 0,
+            is_new_block: part(20, 1) != 0,
+            line: Containers { quotes: part(19, 1) as u8, indent: part(16, 3) as u8 },
+            count: part(12, 4),
+            fence_len: part(9, 3),
+            block_len: part(6, 3),
+            backticks: part(3, 3),
+            code: part(0, 3),
+            ..CodeTracker::NEW
+        }
     }
 
     pub fn in_block(&self) -> bool {

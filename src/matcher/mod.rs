@@ -9,8 +9,8 @@
 //! - The **recogniser** reads one marker, byte by byte, from the place where it may begin. It knows the whole grammar, and
 //!   is exact, plain and slow. Where it fails, its first byte is text, and the next recogniser begins one byte later. Next to
 //!   it, the **code tracker** follows Markdown: inside a code block a marker may be text.
-//! - The **automaton** has the same results in a table. Its builder gets the effect of each byte in each state from the
-//!   recogniser, so that a stream needs one look-up per byte, however it was cut.
+//! - The **automaton** has the same results in a table. When a stream first enters a state, a builder gets the effect of each
+//!   byte in it from the recogniser. From then on a stream needs one look-up per byte, however it was cut.
 //!
 //! # Why an automaton of our own
 //!
@@ -24,8 +24,8 @@
 //! - the framing that may still follow the last marker;
 //! - the bytes that are held.
 //!
-//! A cell is the next state, or an **exit**: a marker or framing is complete, or a recogniser must decide. Exits are numbered
-//! after the states and have no row, so that reading needs no test for them: the look-up of the byte after an exit fails.
+//! A cell is the next state, or an **exit**: a marker or framing is complete, or a recogniser must decide. Exits have numbers
+//! above all states and have no row, so that reading needs no test for them: the look-up of the byte after an exit fails.
 //! Constructs with an unlimited number of forms are outside the table: attributes, the values of headers, long fences,
 //! suffixes.
 //!
@@ -34,13 +34,13 @@
 //!
 //! # One text, followed through the table
 //!
-//! This is the whole table of a dialect with the one span `[a]` … `[/a]`, as `{:#?}` of a `Dialect` prints it. A class is
-//! a byte, or the first of several and the number of others. `*` marks an accelerated state, `x` an exit.
+//! This is the whole table of a dialect with the one span `[a]` … `[/a]`, as `{:#?}` of a `Dialect` prints it once streams have
+//! entered all states. A class is a byte, or the first of several and the number of others. `*` marks an accelerated state.
 //!
 #![doc = include_str!("shown.md")]
 //!
 //! Content begins in the state of region 0 that is settled and holds nothing. `x` loops in it. `[` leads to a state that
-//! holds one byte, `a` to one that holds two, and `]` to the exit of pattern 0, which is the opener, three bytes long. Inside
+//! holds one byte, `a` to one that holds two, and `]` completes marker 0, which is the opener, three bytes long. Inside
 //! the span, region 1, the closer is found in the same way. In `[b`, the `b` leads back to prose: both bytes are text. The
 //! other states of region 0 are for a host that wants stray closers removed (`StrayClose::Drop`): in them `[/a]` is a marker
 //! too.
@@ -65,6 +65,7 @@ mod tests {
     fn the_page_shows_the_table() {
         let span = r#"channel = "thinking", open = ["[a]"], close = ["[/a]"]"#;
         let dialect = Dialect::load(&format!("name = 'shown'\nspan = [{{ {span} }}]")).unwrap();
+        dialect.compiled.automaton.fill_all(&dialect.compiled.grammar);
         let shown = format!("```text\n{:?}```\n", dialect.compiled.automaton);
         let path = format!("{}/src/matcher/shown.md", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("ASIDE_BLESS").is_some() {

@@ -9,10 +9,7 @@ use super::{
 use crate::{
     calls::body::Piece,
     dialect::compiled::Compiled,
-    matcher::{
-        automaton::{StateId, StateInfo},
-        prose,
-    },
+    matcher::{automaton::StateInfo, prose},
     utf8::{incomplete_tail, is_continuation},
 };
 
@@ -110,7 +107,6 @@ impl Engine {
         let before = from.held() + self.text;
         self.ledger.end_in_table(before + chunk.len())?;
         let (to, is_ascii) = compiled.automaton.walk(from.state(), chunk)?;
-        let to = compiled.automaton.info(to);
         if before == 0 {
             return self.take_chunk(chunk, to, is_ascii, take);
         }
@@ -135,7 +131,7 @@ impl Engine {
     fn advance_long(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {
         self.ledger.end_in_table(chunk.len())?;
         let (to, is_ascii) = self.lead(compiled, chunk)?;
-        self.take_chunk(chunk, compiled.automaton.info(to), is_ascii, take)
+        self.take_chunk(chunk, to, is_ascii, take)
     }
 
     /// Returns whether bytes are held while the matcher is in the table.
@@ -185,7 +181,7 @@ impl Engine {
 
     /// Returns the state that a long chunk leads to, if it leads from state to state, and whether it is ASCII.
     #[inline(always)]
-    fn lead(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateId, bool)> {
+    fn lead(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateInfo, bool)> {
         if chunk.len() <= LONGEST_PASSED
             && let Some(passed) = compiled.automaton.pass(self.state.state(), chunk)
         {
@@ -195,9 +191,9 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn run_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateId, bool)> {
+    fn run_long(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateInfo, bool)> {
         let run = compiled.automaton.run(self.state.state(), chunk);
-        run.exit.is_none().then_some((run.state, chunk.is_ascii()))
+        (run.exit.is_none() && run.state.is_filled()).then(|| (run.state, chunk.is_ascii()))
     }
 
     /// Returns the first bytes of a long chunk that decide the held bytes, so that nothing is held after them.

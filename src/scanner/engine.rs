@@ -256,7 +256,7 @@ impl Engine {
     /// Leaves the table or the recogniser, so that the bytes after the text are read again.
     pub fn leave(&mut self, compiled: &Compiled) {
         if !self.state.is_fallback() {
-            self.leave_at(compiled, compiled.automaton.origin(self.state.state()));
+            self.leave_at(compiled, &compiled.automaton.origin(self.state.state()));
         }
         self.pending = Pending::Unread;
         self.ledger.set_table_until(0);
@@ -325,7 +325,7 @@ impl Engine {
             return;
         }
         let config = self.spans.config(&compiled.grammar);
-        self.state = compiled.automaton.enter(&config, &self.code, self.framing);
+        self.state = compiled.automaton.enter(&compiled.grammar, &config, &self.code, self.framing);
     }
 
     /// Follows a byte that was found to be text, outside the table.

@@ -134,28 +134,24 @@ impl Pull<'_> {
                 text = &text[..part];
             }
             let run = compiled.automaton.run(self.engine.state.state(), text);
-            let state = compiled.automaton.info(run.state);
+            let state = run.state;
             let engine = &mut *self.engine;
             engine.text = read + run.read - state.held();
+            let is_unknown = run.exit.map_or(!state.is_filled(), |exit| exit == Exit::Unknown);
+            let is_filled = is_unknown && compiled.automaton.fill(&compiled.grammar, state.state());
             let found = match run.exit {
                 None if by_tokens && state.held() > 0 => None,
-                None => {
-                    engine.state = state;
+                _ if run.exit.is_none() || is_filled => {
+                    engine.state = compiled.automaton.info(state.state());
                     continue;
                 }
-                Some(Exit::Marker { pattern, len, unread, origin }) if !by_tokens => {
-                    let end = read + run.read + 1 - usize::from(unread);
-                    engine.text = end - usize::from(len);
-                    engine.leave_at(compiled, &origin);
+                Some(Exit::Marker { pattern, len }) if !by_tokens => {
                     Some(Match::Marker { pattern, len: len.into(), is_broken: false })
                 }
-                Some(Exit::Framing { len, origin }) => {
-                    engine.text = read + run.read + 1 - usize::from(len);
-                    engine.leave_at(compiled, &origin);
-                    Some(Match::Framing { len: len.into() })
-                }
-                Some(_) => None,
+                Some(Exit::Framing) => Some(Match::Framing { len: state.held() + 1 }),
+                _ => None,
             };
+            engine.leave_at(compiled, &compiled.automaton.origin(state.state()));
             match found {
                 Some(Match::Marker { pattern, len, .. }) if self.waits(pattern, len, false) => continue,
                 Some(found) => {
@@ -164,8 +160,6 @@ impl Pull<'_> {
                 }
                 None => {}
             }
-            let engine = &mut *self.engine;
-            engine.leave_at(compiled, compiled.automaton.origin(run.state));
             self.begin_recogniser();
         }
     }

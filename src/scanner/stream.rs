@@ -20,8 +20,8 @@ use crate::{
 
 /// Splits one stream at a time by the rules of a dialect.
 ///
-/// A scanner can be sent to another thread. Scanners share no mutable data, so threads need no locks. `Clone` and `try_clone`
-/// copy a scanner in the middle of a stream.
+/// A scanner can be sent to another thread. Scanners share nothing that changes, except rows of their dialect's table, for which no
+/// thread waits. `Clone` and `try_clone` copy a scanner in the middle of a stream.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Kind, Scanner};

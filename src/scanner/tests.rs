@@ -108,10 +108,12 @@ fn what_is_quiet_may_be_skipped() {
 fn prose_is_in_the_table_wherever_an_example_leads() {
     let mut places = 0;
     for name in Dialect::names() {
-        let dialect = Dialect::find(name).unwrap();
         let file = format!("{}/dialects/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-        let file: toml::Table = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        let text = std::fs::read_to_string(file).unwrap();
+        let file: toml::Table = toml::from_str(&text).unwrap();
         for example in file["example"].as_array().unwrap() {
+            // All examples together need more states than a table has room for.
+            let dialect = Dialect::load(&text).unwrap();
             let input = example["input"].as_str().unwrap().as_bytes();
             let start = example.get("start").map(|start| start.as_str().unwrap().parse().unwrap());
             for stray_close in [StrayClose::Dialect, StrayClose::Text, StrayClose::Drop] {

@@ -11,6 +11,7 @@ use crate::{
 
 pub(super) struct Compiler<'a> {
     pub(super) model: &'a Model,
+    pub(super) is_built_in: bool,
     pub(super) fold: bool,
     pub(super) tag: TagRule,
     pub(super) nodes: Vec<Node>,

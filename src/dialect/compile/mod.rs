@@ -31,19 +31,21 @@ use compiler::{Compiler, where_flag};
 use leading::{leading_rule, leading_tags};
 use region::Scope;
 
-/// Reads a dialect's file and compiles it.
-pub fn from_toml(text: &str) -> Result<Compiled, FileError> {
+/// Reads a dialect's file and compiles it. A test loads the built-in files as those of a host, so that here their markers need not
+/// be compared.
+pub fn from_toml(text: &str, is_built_in: bool) -> Result<Compiled, FileError> {
     let text = &*file_error::with_lf(text);
     let model = file_error::read::<Model>(text)?;
-    compile(&model).map_err(|fault| fault.locate(text))
+    compile(&model, is_built_in).map_err(|fault| fault.locate(text))
 }
 
-fn compile(model: &Model) -> Result<Compiled, Fault> {
+fn compile(model: &Model, is_built_in: bool) -> Result<Compiled, Fault> {
     check(model)?;
     let all = model.spans.iter().flat_map(|span| &span.get_ref().calls);
     calls::check_count(all.chain(model.header.iter().flat_map(|header| &header.get_ref().calls)))?;
     let mut compiler = Compiler {
         model,
+        is_built_in,
         fold: model.case == Case::Ascii,
         tag: shared_tag_rule(model)?,
         // Node 0 is never a child, so that 0 can mean no node.
@@ -142,7 +144,7 @@ fn call_loops(
         let of_table =
             |table| Context::ALL.map(|context| context.self_loop(tables, table, |byte| region.may_begin(byte)));
         let loops = tables.tables.iter().map(of_table);
-        loops.map(|sets| sets.map(|set| automaton.loop_mask(&set))).collect()
+        loops.map(|sets| sets.map(|set| automaton.add_loop(&set))).collect()
     };
     grammar.regions.iter().zip(calls).map(of_region).collect()
 }
@@ -157,7 +159,7 @@ fn json_loops(grammar: &Grammar, automaton: &mut Automaton) -> Vec<[u32; 2]> {
             if grammar.guards_json && region.channel == Channel::Content {
                 (0..0x80).filter(is_plain).for_each(|byte| insert(&mut plain, byte));
             }
-            automaton.loop_mask(&plain)
+            automaton.add_loop(&plain)
         })
     };
     grammar.regions.iter().map(&mut of_region).collect()

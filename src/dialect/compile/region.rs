@@ -143,7 +143,9 @@ impl Compiler<'_> {
             }
         }
         let list = distinct(candidates, self.tag.suffix > 0);
-        check_apart(channel, &list, self.tag.suffix > 0)?;
+        if !self.is_built_in || matches!(scope, Scope::Leading) {
+            check_apart(channel, &list, self.tag.suffix > 0)?;
+        }
         let opens_fence = |candidate: &Candidate| matches!(candidate.pattern.action, Action::FenceOpen { .. });
         if lines == LineRule::Ignore && list.iter().any(opens_fence) {
             lines = LineRule::Guard { fences: false, inline: false, words: false };

@@ -1,7 +1,15 @@
 //! Accelerated states: almost every byte leads from such a state back to it. Only the few other bytes are searched for, which is
 //! the main reason why reading prose is cheap.
 
-use super::state::{EVERY_BYTE, StateId};
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU16, Ordering::Relaxed},
+};
+
+use super::{
+    places::zeros,
+    state::{EVERY_BYTE, StateId},
+};
 use crate::matcher::{
     bytes::{ByteSet, contains},
     finder::ByteSetFinder,
@@ -10,23 +18,21 @@ use crate::matcher::{
 /// The maximum number of self-loops that have a bit in `loop_sets`; `EVERY_BYTE` is the next bit.
 const MOST_SETS: usize = if cfg!(test) { 4 } else { 31 };
 
+/// The most accelerated states.
+const MOST_ACCELS: usize = 512;
+
 /// Blanks that may lead away from an accelerated state for a few bytes.
 pub const SOFT: [u8; 2] = *b"\n ";
 
-/// The accelerated states of an automaton.
+/// The accelerated states of an automaton. Only its builder, which has a lock, adds to them.
 pub struct Accels {
-    pub(super) list: Vec<Accel>,
+    pub(super) list: Box<[OnceLock<Accel>]>,
     /// For each state, 1 plus the number of its accelerated state, which is itself or a state from which blanks lead to it; 0
     /// without one.
-    pub(super) near: Vec<u16>,
-    /// For each byte, a bit for each self-loop that does not include it.
+    pub(super) near: Vec<AtomicU16>,
+    /// For each byte, a bit for each self-loop that does not include it. They are found when the table is made: streams read them
+    /// most, and a lock or an atomic read would make them slower.
     pub(super) loop_sets: Box<[u32; 256]>,
-}
-
-impl Default for Accels {
-    fn default() -> Accels {
-        Accels { list: Vec::new(), near: Vec::new(), loop_sets: Box::new([EVERY_BYTE; 256]) }
-    }
 }
 
 #[derive(Clone)]
@@ -68,31 +74,52 @@ impl Accel {
 }
 
 impl Accels {
+    pub(super) fn new(states: usize) -> Accels {
+        let list = (0..MOST_ACCELS).map(|_| OnceLock::new()).collect();
+        Accels { list, near: zeros(states), loop_sets: Box::new([EVERY_BYTE; 256]) }
+    }
+
     #[inline]
     pub fn of(&self, state: StateId) -> Option<&Accel> {
-        self.list.get(usize::from(*self.near.get(usize::from(state))?).wrapping_sub(1))
+        let number = self.near.get(usize::from(state))?.load(Relaxed);
+        self.list.get(usize::from(number).wrapping_sub(1))?.get()
+    }
+
+    /// Adds an accelerated state and the states near it, if there is room.
+    pub(super) fn add(&self, accel: Accel, near: impl Iterator<Item = StateId>) {
+        let state = accel.state;
+        let Some(free) = self.list.iter().position(|it| it.get().is_none()) else { return };
+        let number = free as u16 + 1;
+        if self.list[free].set(accel).is_ok() {
+            for near in near.map(|near| &self.near[usize::from(near)]).filter(|near| near.load(Relaxed) == 0) {
+                near.store(number, Relaxed);
+            }
+            self.near[usize::from(state)].store(number, Relaxed);
+        }
     }
 
     /// Returns the mask of a self-loop over these ASCII bytes. Self-loops over the same bytes share a bit. If no bit is left, the
     /// mask disables the loop.
-    pub fn loop_mask(&mut self, set: &ByteSet) -> u32 {
-        for mask in (0..MOST_SETS).map(|bit| 1 << bit) {
-            // This byte is not ASCII, so it is in no self-loop.
-            let is_free = self.loop_sets[usize::from(u8::MAX)] & mask == 0;
-            let mut bytes = (0..=u8::MAX).zip(self.loop_sets.iter_mut());
-            if is_free {
-                bytes.filter(|(byte, _)| !contains(set, *byte)).for_each(|(_, others)| *others |= mask);
-                return mask;
-            }
-            if bytes.all(|(byte, others)| contains(set, byte) == (*others & mask == 0)) {
-                return mask;
-            }
+    pub fn add_loop(&mut self, set: &ByteSet) -> u32 {
+        let mask = self.loop_mask(set);
+        // A byte that is not ASCII is in no self-loop.
+        let used = self.loop_sets[usize::from(u8::MAX)];
+        if mask != EVERY_BYTE || used.trailing_ones() as usize >= MOST_SETS {
+            return mask;
         }
-        EVERY_BYTE
+        let mask = 1 << used.trailing_ones();
+        let bytes = (0..=u8::MAX).zip(self.loop_sets.iter_mut());
+        bytes.filter(|(byte, _)| !contains(set, *byte)).for_each(|(_, others)| *others |= mask);
+        mask
     }
 
-    #[inline]
-    pub fn loop_sets(&self) -> &[u32; 256] {
-        &self.loop_sets
+    /// Returns the mask of a self-loop over these ASCII bytes that was added before, or the one that disables the loop.
+    pub fn loop_mask(&self, set: &ByteSet) -> u32 {
+        let used = self.loop_sets[usize::from(u8::MAX)].trailing_ones();
+        let is_of = |mask: &u32| {
+            let mut bytes = (0..=u8::MAX).zip(self.loop_sets.iter());
+            bytes.all(|(byte, others)| contains(set, byte) == (*others & mask == 0))
+        };
+        (0..used).map(|bit| 1 << bit).find(is_of).unwrap_or(EVERY_BYTE)
     }
 }

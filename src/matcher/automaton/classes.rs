@@ -1,5 +1,7 @@
 //! Byte classes: bytes that no marker of a dialect distinguishes share a column of the table.
 
+use std::array;
+
 use crate::matcher::{
     bytes::{ByteSet, insert, is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},
     code,
@@ -9,8 +11,9 @@ use crate::matcher::{
 /// The class of each byte.
 pub struct ByteClasses {
     of: [u8; 256],
-    /// A byte of each class.
+    /// A byte of each class, and all bytes of each.
     bytes: Vec<u8>,
+    sets: Vec<ByteSet>,
 }
 
 impl ByteClasses {
@@ -34,14 +37,16 @@ impl ByteClasses {
             is.iter().fold(of_code, |kind, is| kind << 1 | u16::from(is(byte)))
         };
         let mut kinds = Vec::new();
-        let mut classes = ByteClasses { of: [0; 256], bytes: Vec::new() };
+        let mut classes = ByteClasses { of: [0; 256], bytes: Vec::new(), sets: Vec::new() };
         for byte in 0..=u8::MAX {
             let kind = kind(byte);
             let class = kinds.iter().position(|known| *known == kind).unwrap_or_else(|| {
                 kinds.push(kind);
                 classes.bytes.push(byte);
+                classes.sets.push([0; 4]);
                 kinds.len() - 1
             });
+            insert(&mut classes.sets[class], byte);
             classes.of[usize::from(byte)] = class as u8;
         }
         classes
@@ -65,11 +70,7 @@ impl ByteClasses {
 
     /// Returns the bytes for which `is_in` is true. It is called once for each class.
     pub fn set_of(&self, is_in: impl Fn(u8) -> bool) -> ByteSet {
-        let is_in: Vec<bool> = self.bytes.iter().map(|&byte| is_in(byte)).collect();
-        let mut set = [0; 4];
-        for byte in (0..=u8::MAX).filter(|&byte| is_in[self.of(byte)]) {
-            insert(&mut set, byte);
-        }
-        set
+        let sets = self.sets.iter().zip(&self.bytes).filter(|(_, byte)| is_in(**byte));
+        sets.fold([0; 4], |all, (set, _)| array::from_fn(|word| all[word] | set[word]))
     }
 }

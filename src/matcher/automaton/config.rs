@@ -2,7 +2,7 @@
 //! belongs to a configuration, so that the first byte of a stream, the first blank of a span and the first other byte are
 //! transitions like all others.
 
-use crate::matcher::grammar::{Action, Grammar, PatternSet, Region, flag};
+use crate::matcher::grammar::{Grammar, PatternSet, Region, flag};
 
 /// The kind of text since the last marker, as far as the kind decides which patterns count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,34 +121,6 @@ pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
     }
     seeds.sort_by_key(|seed| (seed.config.stage != Stage::Settled, seed.is_rare));
     seeds
-}
-
-/// Returns the framings that may follow the marker with which a region is entered.
-pub fn framings(grammar: &Grammar, number: u8) -> Vec<u16> {
-    let opens = |region: &Region| region.patterns.iter().any(|it| matches!(it.action, Action::Open { .. }));
-    let may_be_around = number == Grammar::ROOT || opens(grammar.region(number));
-    let mut list = Vec::new();
-    for (from, region) in (0..).zip(&grammar.regions) {
-        for pattern in region.patterns.iter().filter(|pattern| pattern.after != 0) {
-            let is_into = match pattern.action {
-                Action::Open { rule, .. } | Action::FenceOpen { rule, .. } => number == rule + 1,
-                Action::Close { .. } | Action::Answer { .. } => may_be_around,
-                _ => from == number,
-            };
-            if is_into && !list.contains(&pattern.after) {
-                list.push(pattern.after);
-            }
-        }
-    }
-    // Each framing may be followed by another one.
-    for at in 0.. {
-        let Some(&framing) = list.get(at) else { break };
-        let next = grammar.next_framing(framing);
-        if next != 0 && !list.contains(&next) {
-            list.push(next);
-        }
-    }
-    list
 }
 
 /// Returns the sets of flags that text clears, at each place where they may be set: none, at a stream's start, after an

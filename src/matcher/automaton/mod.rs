@@ -1,14 +1,15 @@
 //! The automaton: a table with which text, including markers, costs one look-up per byte.
 //!
-//! `build` fills the table with the recogniser's effect of each byte in each state; `config` finds the states in which a region
-//! begins, `classes` the bytes with the same effect, and `accelerate` the states in which text loops. `table` reads text, with
-//! `accel` in states that loop.
+//! `table` reads text, with `accel` in states that loop. When a stream first enters a state, `build` fills the state's row with the
+//! recogniser's effect of each byte, and `accelerate` finds out whether text loops in it. `config` has the configurations in which
+//! a region may begin, `classes` the bytes with the same effect.
 
 mod accel;
 mod accelerate;
 mod build;
 mod classes;
 mod config;
+mod places;
 mod show;
 mod state;
 mod table;
@@ -16,5 +17,5 @@ mod table;
 mod tests;
 
 pub use config::{Config, Stage};
-pub use state::{Exit, Origin, StateId, StateInfo};
+pub use state::{Exit, Origin, StateInfo};
 pub use table::Automaton;

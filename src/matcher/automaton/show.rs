@@ -9,28 +9,15 @@ use super::{
 };
 
 impl fmt::Debug for Automaton {
-    /// Writes the byte classes, then each state with the target of each class, then the exits.
+    /// Writes the byte classes, then each state that was added so far, with the target of each class: `?` if no stream has asked for
+    /// it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "classes:")?;
         for class in 0..self.classes.len() {
             writeln!(f, "  {class:2} {}", Class(self, class))?;
         }
         writeln!(f, "states:")?;
-        for state in 1..self.states.len() as StateId {
-            self.show_state(f, state)?;
-        }
-        writeln!(f, "exits:")?;
-        for (number, exit) in self.exits.iter().enumerate() {
-            write!(f, "  x{number:<2} ")?;
-            match exit {
-                Exit::Fallback => writeln!(f, "the recogniser reads on")?,
-                Exit::Marker { pattern, len, unread, .. } => {
-                    writeln!(f, "marker of pattern {pattern}, {len} bytes, {unread} unread")?;
-                }
-                Exit::Framing { len, .. } => writeln!(f, "framing, {len} bytes")?,
-            }
-        }
-        Ok(())
+        self.all_states().try_for_each(|state| self.show_state(f, state))
     }
 }
 
@@ -44,12 +31,10 @@ impl Automaton {
             Stage::Settled => "settled",
         };
         let sign = if is_accelerated { '*' } else { ' ' };
-        write!(f, " {sign}{state:2} {stage}, holds {}", self.info(state).held())?;
+        let held = self.info(state).held();
+        write!(f, " {sign}{state:2} {stage}, region {}, holds {held}", self.config(state).region)?;
         if origin.framing != 0 {
             write!(f, ", framing {} may come", origin.framing)?;
-        }
-        for start in self.starts.iter().flatten().filter(|start| start.list.iter().any(|&(_, it)| it == state)) {
-            write!(f, ", region {}", start.config.region)?;
         }
         write!(f, ":")?;
         let cell = |class: usize| self.cell_of_class(state, class);
@@ -58,20 +43,23 @@ impl Automaton {
             |cell: u16| (0..self.classes.len()).filter(|&class| self.cell_of_class(state, class) == cell).count();
         let most = (0..self.classes.len()).map(cell).max_by_key(|&cell| count(cell)).unwrap_or(FALLBACK);
         for class in (0..self.classes.len()).filter(|&class| cell(class) != most) {
-            write!(f, " {}→{}", Class(self, class), Target(self, cell(class)))?;
+            write!(f, " {}→{}", Class(self, class), Target(cell(class)))?;
         }
-        writeln!(f, " else→{}", Target(self, most))
+        writeln!(f, " else→{}", Target(most))
     }
 }
 
-/// The target of a cell: a state, or `x` and the number of an exit.
-struct Target<'a>(&'a Automaton, u16);
+/// The target of a cell.
+struct Target(u16);
 
-impl fmt::Display for Target<'_> {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match usize::from(self.1).checked_sub(self.0.states.len()) {
-            Some(exit) => write!(f, "x{exit}"),
-            None => write!(f, "{}", self.1),
+        match Exit::of_cell(self.0) {
+            Exit::Unknown if self.0 == FALLBACK => write!(f, "?"),
+            Exit::Unknown => write!(f, "{}", self.0),
+            Exit::Fallback => write!(f, "recogniser"),
+            Exit::Marker { pattern, len } => write!(f, "marker {pattern} of {len} bytes"),
+            Exit::Framing => write!(f, "framing"),
         }
     }
 }

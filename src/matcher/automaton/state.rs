@@ -16,10 +16,31 @@ pub(super) const EVERY_BYTE: u32 = 1 << 31;
 pub struct StateInfo(u64);
 
 impl StateInfo {
-    pub const FALLBACK: StateInfo = StateInfo::new(FALLBACK, 0, false);
+    pub const FALLBACK: StateInfo = StateInfo(EVERY_BYTE as u64 | StateInfo::FILLED);
+    /// The bits of a state whose row and loop are known, and of one with held characters of several bytes.
+    const FILLED: u64 = 1 << 57;
+    const WIDE: u64 = 1 << 56;
 
+    /// Returns a state whose row and loop are not known yet.
     pub(super) const fn new(state: StateId, held: u8, is_wide: bool) -> StateInfo {
-        StateInfo(EVERY_BYTE as u64 | (state as u64) << 32 | (held as u64) << 48 | (is_wide as u64) << 56)
+        let wide = if is_wide { StateInfo::WIDE } else { 0 };
+        StateInfo(EVERY_BYTE as u64 | (state as u64) << 32 | (held as u64) << 48 | wide)
+    }
+
+    /// Returns the state with this number, or `None` if the number is 0.
+    #[inline]
+    pub(super) fn of_number(number: u64) -> Option<StateInfo> {
+        (number != 0).then_some(StateInfo(number))
+    }
+
+    /// Returns the state with this number, if its row and loop are known.
+    #[inline]
+    pub(super) fn of_filled(number: u64) -> Option<StateInfo> {
+        Some(StateInfo(number)).filter(|state| state.is_filled())
+    }
+
+    pub(super) fn number(self) -> u64 {
+        self.0
     }
 
     #[inline]
@@ -32,6 +53,12 @@ impl StateInfo {
         self.state() == FALLBACK
     }
 
+    /// Returns whether the state's row and loop are known.
+    #[inline]
+    pub fn is_filled(self) -> bool {
+        self.0 & StateInfo::FILLED != 0
+    }
+
     /// Returns the number of bytes that are held in this state, because they may be the beginning of a marker.
     #[inline]
     pub fn held(self) -> usize {
@@ -41,7 +68,7 @@ impl StateInfo {
     /// Returns whether the held bytes include characters of several bytes.
     #[inline]
     pub fn is_wide(self) -> bool {
-        self.0 >> 56 != 0
+        self.0 & StateInfo::WIDE != 0
     }
 
     /// Returns the loop mask: a text of ASCII bytes without these bits in `loop_sets` leads back to this state.
@@ -61,6 +88,10 @@ impl StateInfo {
     pub fn with_loop_mask(self, mask: u32) -> StateInfo {
         StateInfo(self.0 >> 32 << 32 | u64::from(mask))
     }
+
+    pub(super) fn filled(self) -> StateInfo {
+        StateInfo(self.0 | StateInfo::FILLED)
+    }
 }
 
 /// The position of a stream that leaves the table, which is before the first held byte.
@@ -75,10 +106,37 @@ pub struct Origin {
 /// The result of a byte that does not lead to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exit {
+    /// The row of the state is not filled.
+    Unknown,
     /// A recogniser must decide.
     Fallback,
-    /// A marker is complete. It begins at `origin`; the last `unread` bytes that were read are after it.
-    Marker { pattern: u8, len: u16, unread: u8, origin: Origin },
-    /// The framing that was expected is complete.
-    Framing { len: u16, origin: Origin },
+    /// The bytes that were held, and this byte, begin with a whole marker of `len` bytes.
+    Marker { pattern: u8, len: u8 },
+    /// The bytes that were held, and this byte, are the framing that was expected.
+    Framing,
+}
+
+impl Exit {
+    /// The first cell that is an exit. A cell has a marker's pattern, of which a region has at most 128, and its length.
+    pub(super) const FIRST: u16 = 0xE000;
+    const LEN_BITS: u32 = 5;
+
+    pub(super) fn cell(self) -> u16 {
+        match self {
+            Exit::Unknown => FALLBACK,
+            Exit::Marker { pattern, len } => Exit::FIRST | u16::from(pattern) << Exit::LEN_BITS | u16::from(len),
+            Exit::Framing => u16::MAX - 1,
+            Exit::Fallback => u16::MAX,
+        }
+    }
+
+    pub(super) fn of_cell(cell: u16) -> Exit {
+        let len = cell & ((1 << Exit::LEN_BITS) - 1);
+        match cell {
+            ..Exit::FIRST => Exit::Unknown,
+            0xFFFF => Exit::Fallback,
+            0xFFFE => Exit::Framing,
+            _ => Exit::Marker { pattern: ((cell - Exit::FIRST) >> Exit::LEN_BITS) as u8, len: len as u8 },
+        }
+    }
 }
