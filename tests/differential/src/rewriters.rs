@@ -111,7 +111,19 @@ impl Case {
     }
 
     fn differs(&self) -> bool {
-        before::rewriting::run(self) != now::rewriting::run(self)
+        self.compared(before::rewriting::run(self)) != self.compared(now::rewriting::run(self))
+    }
+
+    /// Returns the part of an output that is compared: streams of Responses that agree with themselves are compared without the events
+    /// that repeat texts.
+    fn compared(&self, out: Vec<u8>) -> Vec<u8> {
+        if self.wishes.limits || self.kind != "stream Responses" {
+            return out;
+        }
+        let repeats = ["done\"", "response.completed\"", "response.incomplete\"", "response.failed\""];
+        let text = String::from_utf8_lossy(&out).into_owned();
+        let lines = text.lines().filter(|line| !repeats.iter().any(|kind| line.contains(kind)));
+        lines.collect::<Vec<_>>().join("\n").into_bytes()
     }
 
     /// Leaves out as many events or lines as possible while the outputs still differ.
@@ -181,7 +193,7 @@ pub fn run(streams: u64, seed: u64, agrees: bool) -> bool {
         let mut random = Random::new(Random::new(seed).next() ^ Random::new(number).next());
         let case = Case::random(&mut random, &recordings, agrees);
         let out = now::rewriting::run(&case);
-        if before::rewriting::run(&case) != out {
+        if case.differs() {
             failure.lock().expect("no thread failed").get_or_insert(case);
             return;
         }

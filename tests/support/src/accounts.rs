@@ -383,7 +383,7 @@ impl<'a> Server<'a> {
     fn item(&mut self, index: usize, list: &mut Vec<Value>) -> Value {
         let kind = self.below(9);
         if kind < 2 {
-            let item = self.other_item(index, kind == 0);
+            let item = self.other_item(index, self.contradicts && kind == 0);
             list.push(json!({"type": "response.output_item.added", "output_index": index, "item": item}));
             list.push(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
             return item;
@@ -416,7 +416,7 @@ impl<'a> Server<'a> {
             parts.push(part);
         }
         // The parts are sent one after the other, or mixed.
-        let is_mixed = self.one_in(4);
+        let is_mixed = self.contradicts && self.one_in(4);
         parts.iter_mut().for_each(|part| part.reverse());
         while let Some(at) = (0..parts.len()).find(|&at| !parts[at].is_empty()) {
             // When a fuzzer's input is used up, it would always select the first part.
