@@ -9,7 +9,7 @@ use super::Responses;
 use super::annotations::chars;
 use super::calls::prefix;
 use super::fields::{Object, inside};
-use super::message::{Closed, Message, PartState};
+use super::message::{Closed, Message, PartState, TextPart};
 use super::outgoing::Target;
 use super::repeat::write_message;
 use super::split;
@@ -161,7 +161,8 @@ impl Responses {
             }
         }
         let message = self.whole_message(context, list, &whole, Message::new(index, id)?)?;
-        if message.is_thinking_alone() {
+        let has_extracted = |part: &TextPart| !part.extracted.is_empty();
+        if message.is_thinking_alone() || message.parts.iter().any(has_extracted) {
             list.thought = memory::copy(&message.id)?;
         }
         if !message.is_plain() {
