@@ -115,9 +115,10 @@ impl Responses {
         let here = &self.messages[message].parts[part];
         let mut annotations = Vec::new();
         if let Some(list) = object.annotations.clone().filter(|list| list.len() > 2) {
-            let (skip, len) = if self.contradicts(message, part, said) { (0, chars(&text)) } else { here.in_item() };
-            let all = if skip == 0 { len } else { here.content_chars };
-            let stretches = split::content_stretches(context.setup, here.config, said, all)?;
+            let (before, in_item) = here.in_item();
+            let len = chars(&text);
+            let skip = if len == in_item && here.agrees(said) { before } else { 0 };
+            let stretches = split::content_stretches(context.setup, here.config, said, skip + len)?;
             Annotations::In { stretches: &stretches, skip, len }.write_all(data, list, &mut annotations)?;
         }
         let mut json = Vec::new();
