@@ -252,17 +252,14 @@ impl Responses {
         here.take(said);
         let result = &mut context.scratch.parts;
         result.begin(if list.is_body { Purpose::Body } else { Purpose::Stream });
-        match &mut here.text {
-            Some(text) => {
-                context.setup.look_for_calls(text, || prefix(id, here.config.number), list.is_body)?;
-                context.setup.scan(text, Input::Feed(said), result)?;
-                text.end_reason = list.end_reason;
-                context.setup.scan(text, Input::Finish, result)?;
-                if list.may_answer && text.was_answer {
-                    context.setup.answer(result);
-                }
-            }
-            None => result.push_content(said)?,
+        // A closer behind the thinking of a server that splits is left out of a whole text.
+        let text = here.text.insert(here.config.start(context.setup)?);
+        context.setup.look_for_calls(text, || prefix(id, here.config.number), list.is_body)?;
+        context.setup.scan(text, Input::Feed(said), result)?;
+        text.end_reason = list.end_reason;
+        context.setup.scan(text, Input::Finish, result)?;
+        if list.may_answer && text.was_answer {
+            context.setup.answer(result);
         }
         if !list.is_body {
             // The text was counted when it arrived in pieces.
