@@ -175,9 +175,10 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns the keys of a tool's parameters, or `None` if they may be any.
-    fn keys(&mut self, tool: &'a Tool<'a>) -> Option<Vec<Key<'a>>> {
-        let part = tool.part()?;
+    /// Returns the keys of a tool's parameters, or `None` if they may be any. If they are needed, they count also for a tool that is
+    /// not strict.
+    fn keys(&mut self, tool: &'a Tool<'a>, is_needed: bool) -> Option<Vec<Key<'a>>> {
+        let part = tool.part(is_needed)?;
         self.note(tool, "", &part, &["type", "properties", "required", "additionalProperties"]);
         if member(part.text, "additionalProperties").is_some_and(|other| other != "false") {
             self.limit(tool, "", "other keys than those of `properties` are not in the grammar");
@@ -187,7 +188,8 @@ impl<'a> Builder<'a> {
 
     /// Returns keys and values between markers.
     fn pairs(&mut self, rule: &'a TagsRule, tool: &'a Tool<'a>) -> Node {
-        let Some(keys) = self.keys(tool) else {
+        // An element ends with its key, which a pattern for any key would not repeat.
+        let Some(keys) = self.keys(tool, rule.nested.is_some()) else {
             if rule.nested.is_some() {
                 self.limit(tool, "", "arguments without a schema cannot be written in the grammar");
                 return Node::All(Vec::new());
@@ -330,7 +332,7 @@ impl<'a> Builder<'a> {
 
     /// Returns keys and values in brackets.
     fn arguments(&mut self, rule: &LiteralRule, tool: &'a Tool<'a>) -> Node {
-        match self.keys(tool) {
+        match self.keys(tool, false) {
             Some(keys) => self.members(rule, tool, keys, rule.assign, false),
             None => {
                 let member = all([

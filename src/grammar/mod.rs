@@ -13,7 +13,7 @@ use crate::{
     call_writer::{Tools, ToolsError},
     dialect::Dialect,
 };
-use node::{BLANKS, Lark, Node, Region, all, any, many, text};
+use node::{BLANKS, Node, Region, all, any, many, text};
 
 /// The language of a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,32 +150,17 @@ impl Dialect {
             return Err(GrammarError::NotWritten);
         }
         let node = match choice {
-            ToolChoice::Auto => {
-                // Nothing shows where a call without an opener begins, and another way to write a header is not a sign either.
-                let triggered: Vec<Region> = first.into_iter().filter(|one| one.is_sign).collect();
-                if triggered.is_empty() {
-                    return Err(GrammarError::NotWritten);
-                }
-                let text = match format {
-                    GrammarFormat::Xgrammar => node::structural_tag(&node::triggered(&triggered)),
-                    GrammarFormat::Lark => {
-                        let mut lark = Lark::default();
-                        let start = lark.triggered(&triggered);
-                        lark.whole(&start)
-                    }
-                };
-                return Ok(ToolGrammar { text, limits: builder.limits });
-            }
+            // Nothing shows where a call without an opener begins, and another way to write a header is not a sign either.
+            ToolChoice::Auto => Node::Free(first.into_iter().filter(|one| one.is_sign).collect()),
             ToolChoice::Required => several(first, builder.regions(false)),
             ToolChoice::Tool(_) => whole(first),
         };
+        if matches!(&node, Node::Free(regions) if regions.is_empty()) {
+            return Err(GrammarError::NotWritten);
+        }
         let text = match format {
-            GrammarFormat::Xgrammar => node::structural_tag(&node::xgrammar(&node)),
-            GrammarFormat::Lark => {
-                let mut lark = Lark::default();
-                let start = lark.node(&node);
-                lark.whole(&start)
-            }
+            GrammarFormat::Xgrammar => node::structural_tag(&node),
+            GrammarFormat::Lark => node::lark(&node),
         };
         Ok(ToolGrammar { text, limits: builder.limits })
     }

@@ -24,6 +24,8 @@ pub enum Node {
     Any(Vec<Node>),
     Maybe(Box<Node>),
     Many(Box<Node>),
+    /// Free text with any number of these regions in it.
+    Free(Vec<Region>),
 }
 
 /// The blanks that may be at a joint of a call. The number is limited, because a model that may write blanks sometimes does not stop.
@@ -86,23 +88,20 @@ fn list<T>(items: impl IntoIterator<Item = T>, write: impl FnMut(T) -> String) -
     format!("[{}]", items.into_iter().map(write).collect::<Vec<_>>().join(","))
 }
 
-/// Writes a structural tag of this format.
-pub fn structural_tag(format: &str) -> String {
-    format!(r#"{{"type":"structural_tag","format":{format}}}"#)
+/// Writes a structural tag of xgrammar.
+pub fn structural_tag(node: &Node) -> String {
+    format!(r#"{{"type":"structural_tag","format":{}}}"#, xgrammar(node))
 }
 
-/// Writes free text with regions in it.
-pub fn triggered(regions: &[Region]) -> String {
-    let tag = |one: &Region| {
-        let (begin, content) = (quoted(&one.trigger), xgrammar(&one.rest));
-        format!(r#"{{"type":"tag","begin":{begin},"content":{content},"end":""}}"#)
-    };
-    let triggers = list(regions, |one| quoted(&one.trigger));
-    format!(r#"{{"type":"triggered_tags","triggers":{triggers},"tags":{}}}"#, list(regions, tag))
+/// Writes a grammar of llguidance.
+pub fn lark(node: &Node) -> String {
+    let mut lark = Lark::default();
+    let start = lark.node(node);
+    lark.whole(&start)
 }
 
 /// Writes a node as a format of xgrammar's structural tags.
-pub fn xgrammar(node: &Node) -> String {
+fn xgrammar(node: &Node) -> String {
     let one = |kind: &str, key: &str, value: String| format!(r#"{{"type":"{kind}","{key}":{value}}}"#);
     match node {
         Node::Text(text) => one("const_string", "value", quoted(text)),
@@ -118,18 +117,26 @@ pub fn xgrammar(node: &Node) -> String {
         Node::Any(nodes) => one("or", "elements", list(nodes, xgrammar)),
         Node::Maybe(node) => one("optional", "content", xgrammar(node)),
         Node::Many(node) => one("star", "content", xgrammar(node)),
+        Node::Free(regions) => {
+            let tag = |one: &Region| {
+                let (begin, content) = (quoted(&one.trigger), xgrammar(&one.rest));
+                format!(r#"{{"type":"tag","begin":{begin},"content":{content},"end":""}}"#)
+            };
+            let triggers = list(regions, |one| quoted(&one.trigger));
+            format!(r#"{{"type":"triggered_tags","triggers":{triggers},"tags":{}}}"#, list(regions, tag))
+        }
     }
 }
 
 /// A grammar in Lark. Texts up to a stop, and schemas, are separate rules, each written once.
 #[derive(Default)]
-pub struct Lark {
+struct Lark {
     rules: Vec<(&'static str, String)>,
 }
 
 impl Lark {
     /// Returns the whole grammar, which begins with this expression.
-    pub fn whole(self, start: &str) -> String {
+    fn whole(self, start: &str) -> String {
         let mut text = format!("%llguidance {{}}\nstart: {start}\n");
         for (number, (kind, rule)) in self.rules.iter().enumerate() {
             // Writing to a string does not fail.
@@ -151,20 +158,8 @@ impl Lark {
         format!("rule_{number}")
     }
 
-    /// Returns the expression for free text with regions in it.
-    pub fn triggered(&mut self, regions: &[Region]) -> String {
-        let mut choices = Vec::new();
-        for one in regions {
-            let before = self.rule("lazy", format!("/(?s:.*){}/", escaped(&one.trigger)));
-            choices.push(format!("{before} {}", self.node(&one.rest)));
-        }
-        let triggers: Vec<String> = regions.iter().map(|one| escaped(&one.trigger)).collect();
-        let rest = self.rule("", format!("~/(?s:.*)({})(?s:.*)/", triggers.join("|")));
-        format!("({})* {rest}?", choices.join(" | "))
-    }
-
     /// Returns the expression of a node, or `""` for a node without text.
-    pub fn node(&mut self, node: &Node) -> String {
+    fn node(&mut self, node: &Node) -> String {
         let mut each = |nodes: &[Node]| nodes.iter().map(|node| self.node(node)).collect::<Vec<_>>();
         match node {
             Node::Text(text) => quoted(text),
@@ -179,6 +174,16 @@ impl Lark {
             Node::Maybe(node) => format!("({})?", self.node(node)),
             Node::Many(node) => format!("({})*", self.node(node)),
             Node::Schema(schema) => self.rule("json", schema.clone()),
+            Node::Free(regions) => {
+                let mut choices = Vec::new();
+                for one in regions {
+                    let before = self.rule("lazy", format!("/(?s:.*){}/", escaped(&one.trigger)));
+                    choices.push(format!("{before} {}", self.node(&one.rest)));
+                }
+                let triggers: Vec<String> = regions.iter().map(|one| escaped(&one.trigger)).collect();
+                let rest = self.rule("", format!("~/(?s:.*)({})(?s:.*)/", triggers.join("|")));
+                format!("({})* {rest}?", choices.join(" | "))
+            }
             Node::Until { begin, without, stop } => {
                 // One terminal has it all, because llguidance takes a text that ends while such a terminal continues as a part of it.
                 let begin = if begin.is_empty() { String::new() } else { quoted(begin) + " " };

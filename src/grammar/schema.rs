@@ -5,10 +5,11 @@ use crate::{
     json::{Reader, unescape},
 };
 
-/// A tool. Its parameters are JSON text, or `None` if they may be anything.
+/// A tool. Its parameters are JSON text, or `None` if they may be anything. `given` are the parameters of a tool that is not strict too.
 pub struct Tool<'a> {
     pub name: String,
     pub parameters: Option<&'a str>,
+    given: Option<&'a str>,
     pub schema: Option<Schema<'a>>,
 }
 
@@ -81,9 +82,11 @@ impl<'a> Part<'a> {
 }
 
 impl<'a> Tool<'a> {
-    /// Returns the schema of the parameters, or `None` if they may be anything.
-    pub fn part(&self) -> Option<Part<'a>> {
-        Some(Part { text: self.parameters?, schema: self.schema })
+    /// Returns the schema of the parameters, or `None` if they may be anything. If it `is_needed`, it counts also for a tool that is
+    /// not strict.
+    pub fn part(&self, is_needed: bool) -> Option<Part<'a>> {
+        let text = if is_needed { self.given } else { self.parameters }?;
+        Some(Part { text, schema: self.schema })
     }
 
     /// Returns a schema as a whole document: with the definitions to which it may refer, and as the schema of an object if `is_root`.
@@ -116,10 +119,10 @@ pub fn tools<'a>(list: &'a str, read: &'a Tools) -> Vec<Tool<'a>> {
         let function = member(tool, "function").unwrap_or(tool);
         let Some(name) = member(function, "name").map(string) else { continue };
         let is_free = member(function, "strict").is_some_and(|strict| strict == "false");
-        let parameters = member(function, "parameters").or_else(|| member(function, "input_schema"));
-        let parameters = parameters.filter(|text| !is_free && text.starts_with('{'));
+        let given = member(function, "parameters").or_else(|| member(function, "input_schema"));
+        let given = given.filter(|text| text.starts_with('{'));
         tools.retain(|other| other.name != name);
-        tools.push(Tool { schema: read.parameters(&name), parameters, name });
+        tools.push(Tool { schema: read.parameters(&name), parameters: given.filter(|_| !is_free), given, name });
     }
     tools
 }
