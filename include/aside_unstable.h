@@ -29,7 +29,7 @@ extern "C" {
 uint32_t aside_unstable_version(void);
 
 /* ========================================================================== *
- * Dialects: response templates, and what a model writes around a tool call
+ * Dialects: response templates, and grammars of calls
  *
  * Threads: any thread may call these functions at any time, with the same dialect too.
  * ========================================================================== */
@@ -47,74 +47,38 @@ uint32_t aside_unstable_version(void);
  */
 struct aside_dialect *aside_dialect_from_response_template(const char *json, size_t len);
 
-/** The form of the arguments of a call: the values of `aside_tool_arguments`. */
+/** The language of a grammar: the values of `aside_grammar_format`. */
 enum {
-    /** As one JSON object. */
-    ASIDE_TOOL_ARGUMENTS_JSON = 0,
-    /** As keys and values, each between its two texts. A value is plain text, or JSON. */
-    ASIDE_TOOL_ARGUMENTS_TAGS = 1,
-    /**
-     * As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once
-     * more.
-     */
-    ASIDE_TOOL_ARGUMENTS_ELEMENTS = 2,
-    /**
-     * As keys and values with `, ` between them. Values are Python literals. If there are texts around values, a string is
-     * written between these texts.
-     */
-    ASIDE_TOOL_ARGUMENTS_LITERAL = 3,
+    /** A structural tag of xgrammar, as JSON. */
+    ASIDE_GRAMMAR_FORMAT_XGRAMMAR = 0,
+    /** A Lark grammar of llguidance. */
+    ASIDE_GRAMMAR_FORMAT_LARK = 1,
 };
 
-/** An `ASIDE_TOOL_ARGUMENTS_` value. */
-typedef uint32_t aside_tool_arguments;
+/** An `ASIDE_GRAMMAR_FORMAT_` value. */
+typedef uint32_t aside_grammar_format;
 
 /**
- * The texts around one call of a tool, from `aside_dialect_tool_trigger()`: `begin`, the tool's name, `after_name`, the arguments,
- * `end`. Set `size` before the call; later versions may add fields at the end. The texts belong to the dialect and are valid as
- * long as the dialect.
- */
-typedef struct aside_tool_trigger {
-    /** `sizeof(aside_tool_trigger)` of the caller's header. */
-    size_t size;
-    /** The text that a model writes only if a call follows; `begin` starts with it. */
-    struct aside_bytes trigger;
-    /** The text before the name. */
-    struct aside_bytes begin;
-    /** The text between the name and the arguments. */
-    struct aside_bytes after_name;
-    /** The text after the arguments. */
-    struct aside_bytes end;
-    /** The form of the arguments. */
-    aside_tool_arguments arguments;
-    /** Reserved: 0. */
-    uint32_t reserved;
-    /** The text before a key. This text and the next three are empty for `ASIDE_TOOL_ARGUMENTS_JSON`. */
-    struct aside_bytes key_begin;
-    /** The text after a key. */
-    struct aside_bytes key_end;
-    /** The text before a value. */
-    struct aside_bytes value_begin;
-    /** The text after a value. */
-    struct aside_bytes value_end;
-    /**
-     * The tags in these texts, with a blank between each two. A tag that is a special token of the model must be left in the
-     * model's text, or the call cannot be read.
-     */
-    struct aside_bytes preserved;
-} aside_tool_trigger;
-
-/**
- * Fills `*trigger` with the texts that the model writes around a tool call, according to the table of calls with this number in
- * the dialect's file, from 0; the first is the model's usual form. A server that makes a model write its calls by a grammar builds
- * the grammar from these texts and the tools' schemas. Tables of calls without an opener do not count. If a form needs an id, the
- * id is 0.
+ * Returns a grammar that makes a model of the dialect write calls of these tools. `tools` has the tools of a request, as JSON.
+ * `choice` is `auto` for free text with any number of calls in it, `required` for one call or several and nothing else, or the name
+ * of a tool for one call of that tool and nothing else. Neither text needs a NUL. `docs/tool-calls.md` describes the grammars.
  *
- * Returns `ASIDE_OK`; `ASIDE_NONE` past the last one, and `*trigger` is not written; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_SIZE`,
- * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`.
+ * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. After this NUL, at
+ * `result + *out_len + 1`, the facts follow that the schemas of the tools have and the grammar does not, in English, a line for
+ * each, and one more NUL. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_OPTION` with a message if the tools cannot
+ * be read or are an empty list, if no tool has the name, if the format is unknown, or if the dialect does not describe how calls are
+ * written (with `auto`: nothing shows where a call begins); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
+ * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
+ *
+ * Memory: if it runs out while the grammar is made, the process ends.
  */
-aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
-                                        size_t index,
-                                        struct aside_tool_trigger *trigger);
+char *aside_dialect_grammar(const struct aside_dialect *dialect,
+                            aside_grammar_format format,
+                            const char *tools,
+                            size_t tools_len,
+                            const char *choice,
+                            size_t choice_len,
+                            size_t *out_len);
 
 /* ========================================================================== *
  * Scanners: chunks that need no feed

@@ -1,29 +1,17 @@
 uint32_t aside_unstable_version(void);
 struct aside_dialect *aside_dialect_from_response_template(const char *json, size_t len);
 enum {
-    ASIDE_TOOL_ARGUMENTS_JSON = 0,
-    ASIDE_TOOL_ARGUMENTS_TAGS = 1,
-    ASIDE_TOOL_ARGUMENTS_ELEMENTS = 2,
-    ASIDE_TOOL_ARGUMENTS_LITERAL = 3,
+    ASIDE_GRAMMAR_FORMAT_XGRAMMAR = 0,
+    ASIDE_GRAMMAR_FORMAT_LARK = 1,
 };
-typedef uint32_t aside_tool_arguments;
-typedef struct aside_tool_trigger {
-    size_t size;
-    struct aside_bytes trigger;
-    struct aside_bytes begin;
-    struct aside_bytes after_name;
-    struct aside_bytes end;
-    aside_tool_arguments arguments;
-    uint32_t reserved;
-    struct aside_bytes key_begin;
-    struct aside_bytes key_end;
-    struct aside_bytes value_begin;
-    struct aside_bytes value_end;
-    struct aside_bytes preserved;
-} aside_tool_trigger;
-aside_status aside_dialect_tool_trigger(const struct aside_dialect *dialect,
-                                        size_t index,
-                                        struct aside_tool_trigger *trigger);
+typedef uint32_t aside_grammar_format;
+char *aside_dialect_grammar(const struct aside_dialect *dialect,
+                            aside_grammar_format format,
+                            const char *tools,
+                            size_t tools_len,
+                            const char *choice,
+                            size_t choice_len,
+                            size_t *out_len);
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);
 enum {

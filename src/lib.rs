@@ -108,7 +108,7 @@ pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
 pub use draft::{ChatTemplate, Draft, DraftError};
 pub use file_error::FileError;
 pub use grammar::{GrammarError, GrammarFormat, ToolChoice, ToolGrammar};
-pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers, ToolArguments, ToolTrigger};
+pub use join::{CallFault, CallPart, JoinCall, JoinError, JoinOptions, Markers};
 pub use scanner::{
     Attribute, Budget, BudgetScope, BudgetUnit, CallsInThinking, Cause, Counts, EndReason, Error, Event, Events, Kind,
     LeadingTags, Scanner, ScannerOptions, StrayClose, TextSpan, Thought, Token,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -464,33 +463,4 @@ func ExampleJoin_calls() {
 	}
 	fmt.Println(text)
 	// Output: Adding.<tool_call>{"name": "add", "arguments": {"a": 2}}</tool_call>
-}
-
-func TestToolTriggers(t *testing.T) {
-	qwen3, err := aside.Find("qwen3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	triggers, err := qwen3.ToolTriggers()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := aside.ToolTrigger{
-		Trigger: "<tool_call>", Begin: `<tool_call>{"name": "`, AfterName: `", "arguments": `, End: "}</tool_call>",
-		Arguments: aside.ToolArgumentsJSON, Preserved: []string{"<tool_call>", "</tool_call>"},
-	}
-	if len(triggers) != 4 || !reflect.DeepEqual(triggers[0], want) {
-		t.Errorf("%+v", triggers)
-	}
-	if tags := triggers[2]; tags.Arguments != aside.ToolArgumentsTags || tags.KeyBegin+tags.KeyEnd != "<parameter=>" ||
-		tags.ValueBegin+tags.ValueEnd != "\n\n</parameter>" {
-		t.Errorf("%+v", tags)
-	}
-	closed := loadDialect(t, "calls-tags.toml")
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := closed.ToolTriggers(); !errors.Is(err, aside.ErrClosed) {
-		t.Error(err)
-	}
 }

@@ -262,27 +262,6 @@ func (u UnknownTool) String() string {
 	return name(uint32(u), "text", "drop", "tell")
 }
 
-// ToolArguments is the form of the arguments of a call.
-type ToolArguments uint32
-
-const (
-	// ToolArgumentsJSON: As one JSON object.
-	ToolArgumentsJSON ToolArguments = 0
-	// ToolArgumentsTags: As keys and values, each between its two texts. A value is plain text, or JSON.
-	ToolArgumentsTags ToolArguments = 1
-	// ToolArgumentsElements: As elements inside each other: after the text that ends a value, the key and the text that
-	// ends a key follow once more.
-	ToolArgumentsElements ToolArguments = 2
-	// ToolArgumentsLiteral: As keys and values with , between them. Values are Python literals. If there are texts
-	// around values, a string is written between these texts.
-	ToolArgumentsLiteral ToolArguments = 3
-)
-
-// String returns the name, such as "json", or the number of an unknown ToolArguments.
-func (t ToolArguments) String() string {
-	return name(uint32(t), "json", "tags", "elements", "literal")
-}
-
 // ImpliedEnd is whether the end of a text that has ended by itself may end a call.
 type ImpliedEnd uint32
 

@@ -168,35 +168,6 @@ func (d *Dialect) Opener(rule, tag uint32) string {
 	return d.opener(rule, tag)
 }
 
-// ToolTrigger has the texts around one call of a tool, for a server that makes a model write its calls by a grammar: Begin, the
-// tool's name, AfterName, the arguments, End.
-type ToolTrigger struct {
-	Trigger    string        // the text that a model writes only if a call follows; Begin starts with it
-	Begin      string        // the text before the name
-	AfterName  string        // the text between the name and the arguments
-	End        string        // the text after the arguments
-	Arguments  ToolArguments // how the arguments are written
-	KeyBegin   string        // the text before a key; empty for JSON, as are the next three
-	KeyEnd     string        // the text after a key
-	ValueBegin string        // the text before a value
-	ValueEnd   string        // the text after a value
-
-	// Preserved has the tags in these texts. A tag that is a special token of the model must be left in the model's text, or the
-	// call cannot be read.
-	Preserved []string
-}
-
-// ToolTriggers returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file;
-// the first is the model's usual form. The result is empty if the dialect has no such table. This function is unstable: it may
-// change in any version.
-func (d *Dialect) ToolTriggers() ([]ToolTrigger, error) {
-	if err := d.enter(); err != nil {
-		return nil, err
-	}
-	defer d.leave()
-	return d.toolTriggers()
-}
-
 // enter begins a use of the dialect, which leave ends. It returns an error if the dialect is nil or closed.
 func (d *Dialect) enter() error {
 	if d == nil {

@@ -104,34 +104,6 @@ func (d *dialectState) opener(rule, tag uint32) string {
 	return words(C.aside_dialect_opener(d.c, C.uint32_t(rule), C.uint32_t(tag), &n), n)
 }
 
-func (d *dialectState) toolTriggers() ([]ToolTrigger, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var triggers []ToolTrigger
-	for {
-		c := C.aside_tool_trigger{size: C.sizeof_aside_tool_trigger}
-		switch status := C.aside_dialect_tool_trigger(d.c, C.size_t(len(triggers)), &c); status {
-		case C.ASIDE_OK:
-		case C.ASIDE_NONE:
-			return triggers, nil
-		default:
-			return nil, lastFailure(status)
-		}
-		triggers = append(triggers, ToolTrigger{
-			Trigger:    text(c.trigger),
-			Begin:      text(c.begin),
-			AfterName:  text(c.after_name),
-			End:        text(c.end),
-			Arguments:  ToolArguments(c.arguments),
-			KeyBegin:   text(c.key_begin),
-			KeyEnd:     text(c.key_end),
-			ValueBegin: text(c.value_begin),
-			ValueEnd:   text(c.value_end),
-			Preserved:  strings.Fields(text(c.preserved)),
-		})
-	}
-}
-
 func version() string { return C.GoString(C.aside_version()) }
 
 // words copies a text that may contain a NUL. It returns "" for NULL.

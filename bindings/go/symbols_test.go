@@ -11,6 +11,7 @@ import (
 // Functions of the C interface that a Go program does not need, with the reason.
 var notInGo = map[string]string{
 	"aside_abi_version":      "the linker compares versions",
+	"aside_dialect_grammar":  "for the languages of engines: docs/bindings.md",
 	"aside_scanner_consumed": "for feeds with a callback; aside_event_array has it",
 }
 

@@ -21,9 +21,18 @@ fn a_grammar_is_printed_with_its_limits() {
     assert!(out(&tag).contains("<parameter=text>") && out(&tag).contains("</function>"), "{}", out(&tag));
     assert_eq!(err(&tag), "aside grammar: say.text: `minLength` is not in the grammar\n");
     let auto: serde_json::Value = serde_json::from_str(&out(&grammar("qwen3", "xgrammar", "auto"))).unwrap();
-    assert_eq!(auto["format"]["triggers"], serde_json::json!(["<tool_call>"]));
+    assert_eq!(auto["format"]["elements"][1]["excludes"], serde_json::json!(["<tool_call>"]));
     let lark = grammar("seed-oss", "lark", "say");
     assert!(out(&lark).starts_with("%llguidance {}\nstart: \"<seed:tool_call>\""), "{}", out(&lark));
+}
+
+#[test]
+fn elements_keep_the_keys_of_a_tool_that_is_not_strict() {
+    let tools = scratch("tools-not-strict.json");
+    fs::write(&tools, TOOLS.replace("{\"name\"", "{\"strict\": false, \"name\"")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
+    let made = run(command.args(["grammar", "--dialect", "minimax-m3", "--for", "lark", "--tools"]).arg(&tools));
+    assert!(out(&made).contains("<text>"), "{}", out(&made));
 }
 
 #[test]

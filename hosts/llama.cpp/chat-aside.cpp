@@ -7,11 +7,10 @@
 #include "log.h"
 
 #include <aside.h>
-#include <aside_unstable.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
+#include <regex>
 #include <stdexcept>
 
 static const std::string MARK = "aside:";
@@ -111,6 +110,25 @@ static void add(std::vector<std::string> &list, const std::string &item)
     }
 }
 
+// Adds the tags of a call that the dialect writes: a tag that is a special token must be in the text, or the call is not read.
+static void add_call_tags(const aside_dialect *dialect, std::vector<std::string> &tags)
+{
+    const aside_join_call call = {{"f", 1}, {R"({"a": "b"})", 10}, {"functions.f:0", 13}};
+    aside_join_options options = {};
+    options.size = sizeof(options);
+    options.calls = &call;
+    options.call_count = 1;
+    options.call_size = sizeof(call);
+    size_t len = 0;
+    if (char *joined = aside_join(dialect, &options, &len)) {
+        static const std::regex TAG(R"(<[^<>\s]+>|\[\w+\])");
+        for (std::cregex_iterator at(joined, joined + len, TAG), end; at != end; ++at) {
+            add(tags, at->str());
+        }
+        aside_free(joined);
+    }
+}
+
 void common_chat_aside_apply(const std::string &template_source, const common_chat_templates_inputs &inputs,
                              common_chat_params &params)
 {
@@ -128,13 +146,8 @@ void common_chat_aside_apply(const std::string &template_source, const common_ch
         params.thinking_start_tag = markers.open;
     }
     add(params.thinking_end_tags, markers.close);
-    aside_tool_trigger form = {};
-    form.size = sizeof(form);
-    for (size_t i = 0; !inputs.tools.empty() && aside_dialect_tool_trigger(dialect, i, &form) == ASIDE_OK; i++) {
-        std::istringstream tags(text(form.preserved));
-        for (std::string tag; tags >> tag;) {
-            add(params.preserved_tokens, tag);
-        }
+    if (!inputs.tools.empty()) {
+        add_call_tags(dialect, params.preserved_tokens);
     }
     common_json request = common_json::object();
     request["dialect"] = aside_dialect_name(dialect, nullptr);

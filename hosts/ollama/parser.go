@@ -103,14 +103,14 @@ func (p *Parser) Add(s string, done bool) (content, thinking string, calls []api
 	return content, thinking, calls, err
 }
 
-// HasToolSupport reports whether the dialect has tables of calls.
+// HasToolSupport reports whether the dialect describes how calls are written.
 func (p *Parser) HasToolSupport() bool {
 	dialect, err := aside.Find(p.dialect)
 	if err != nil {
 		return false
 	}
-	triggers, err := dialect.ToolTriggers()
-	return err == nil && len(triggers) > 0
+	_, err = aside.Join(dialect, "", "", &aside.JoinOptions{Calls: []aside.JoinCall{{Name: "f", Arguments: "{}"}}})
+	return err == nil
 }
 
 // HasThinkingSupport reports true: every dialect has a channel of thinking.

@@ -9,8 +9,8 @@ use crate::answer::{ImpliedEnd, NotWhole, Part, Thinking, UnknownTool};
 use crate::history::{self, Made, Missing, Outcome, Turns};
 use crate::sse::{Body, Comments, Field, Formats, Hint, ResponsesAs, Shapes};
 use crate::{
-    BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, Kind, LeadingTags, Markers, Start, StrayClose,
-    ToolArguments,
+    BudgetScope, BudgetUnit, CallsInThinking, Cause, Channel, EndReason, GrammarFormat, Kind, LeadingTags, Markers,
+    Start, StrayClose,
 };
 
 /// A conversion of a value in Rust to its number in C.
@@ -347,18 +347,12 @@ enumeration! {
 }
 
 enumeration! {
-    /// The form of the arguments of a call.
-    aside_tool_arguments: number of ToolArguments {
-        /// As one JSON object.
-        ASIDE_TOOL_ARGUMENTS_JSON = 0 => ToolArguments::Json,
-        /// As keys and values, each between its two texts. A value is plain text, or JSON.
-        ASIDE_TOOL_ARGUMENTS_TAGS = 1 => ToolArguments::Tags,
-        /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once
-        /// more.
-        ASIDE_TOOL_ARGUMENTS_ELEMENTS = 2 => ToolArguments::Elements,
-        /// As keys and values with `, ` between them. Values are Python literals. If there are texts around values, a string is
-        /// written between these texts.
-        ASIDE_TOOL_ARGUMENTS_LITERAL = 3 => ToolArguments::Literal,
+    /// The language of a grammar.
+    aside_grammar_format: GrammarFormat {
+        /// A structural tag of xgrammar, as JSON.
+        ASIDE_GRAMMAR_FORMAT_XGRAMMAR = 0 => GrammarFormat::Xgrammar,
+        /// A Lark grammar of llguidance.
+        ASIDE_GRAMMAR_FORMAT_LARK = 1 => GrammarFormat::Lark,
     }
 }
 

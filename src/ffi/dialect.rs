@@ -9,7 +9,7 @@ use super::constants::*;
 use super::memory::{Versioned, bytes, file_text, fill_sized, layout, read_sized, try_box};
 use super::status::{fail, fail_no_handle, fail_null, fail_unknown_model, fail_with, guard, guard_handle};
 use crate::memory::{self, push};
-use crate::{Dialect, FileError, Start, ToolTrigger, dialect};
+use crate::{Dialect, FileError, Start, dialect};
 
 /// A dialect, which defines the byte sequences that are markers, and their effect. It never changes. From
 /// `aside_dialect_find()` (built in: never freed) or `aside_dialect_load()` (freed by `aside_dialect_free()`).
@@ -18,8 +18,6 @@ pub struct aside_dialect {
     /// The name, with a NUL at its end, like the labels.
     name: Vec<u8>,
     labels: Vec<RuleLabels>,
-    /// The texts around calls, made at the first request for them; the tags of each call's texts are joined into one text.
-    pub(super) triggers: OnceLock<Vec<(ToolTrigger, String)>>,
     built_in: bool,
 }
 
@@ -56,7 +54,7 @@ fn make(dialect: Dialect, built_in: bool) -> memory::Result<aside_dialect> {
         }
         push(&mut labels, RuleLabels { family: with_nul(family)?, openers })?;
     }
-    Ok(aside_dialect { name: with_nul(dialect.name())?, labels, triggers: OnceLock::new(), dialect, built_in })
+    Ok(aside_dialect { name: with_nul(dialect.name())?, labels, dialect, built_in })
 }
 
 pub(super) fn find(name: &[u8]) -> Result<&'static aside_dialect, aside_status> {

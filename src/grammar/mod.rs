@@ -13,7 +13,7 @@ use crate::{
     call_writer::{Tools, ToolsError},
     dialect::Dialect,
 };
-use node::{BLANKS, Node, Region, all, any, many, text};
+use node::{BLANKS, Node, Region, all, any, many};
 
 /// The language of a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,16 +94,16 @@ impl fmt::Display for GrammarError {
 impl std::error::Error for GrammarError {}
 
 /// Returns the node for one of these regions.
-fn whole(regions: Vec<Region>) -> Node {
-    any(regions.into_iter().map(|one| all([text(one.trigger), one.rest])).collect())
+fn whole(regions: &[Region]) -> Node {
+    any(regions.iter().map(Region::whole).collect())
 }
 
 /// Returns the node for one of the first regions and any number of the next ones.
 fn several(first: Vec<Region>, next: Vec<Region>) -> Node {
     if next.is_empty() {
-        return whole(first);
+        return whole(&first);
     }
-    all([whole(first), many(all([BLANKS, whole(next)]))])
+    all([whole(&first), many(all([BLANKS, whole(&next)]))])
 }
 
 impl Dialect {
@@ -153,7 +153,7 @@ impl Dialect {
             // Nothing shows where a call without an opener begins, and another way to write a header is not a sign either.
             ToolChoice::Auto => Node::Free(first.into_iter().filter(|one| one.is_sign).collect()),
             ToolChoice::Required => several(first, builder.regions(false)),
-            ToolChoice::Tool(_) => whole(first),
+            ToolChoice::Tool(_) => whole(&first),
         };
         if matches!(&node, Node::Free(regions) if regions.is_empty()) {
             return Err(GrammarError::NotWritten);

@@ -75,6 +75,13 @@ pub struct Region {
     pub is_sign: bool,
 }
 
+impl Region {
+    /// Returns the region with its trigger.
+    pub fn whole(&self) -> Node {
+        all([text(&*self.trigger), self.rest.clone()])
+    }
+}
+
 /// Returns JSON of a text.
 pub fn quoted(text: &str) -> String {
     let mut quoted = vec![b'"'];
@@ -117,13 +124,12 @@ fn xgrammar(node: &Node) -> String {
         Node::Any(nodes) => one("or", "elements", list(nodes, xgrammar)),
         Node::Maybe(node) => one("optional", "content", xgrammar(node)),
         Node::Many(node) => one("star", "content", xgrammar(node)),
+        // Not `triggered_tags`, in which xgrammar refuses repetitions.
         Node::Free(regions) => {
-            let tag = |one: &Region| {
-                let (begin, content) = (quoted(&one.trigger), xgrammar(&one.rest));
-                format!(r#"{{"type":"tag","begin":{begin},"content":{content},"end":""}}"#)
-            };
-            let triggers = list(regions, |one| quoted(&one.trigger));
-            format!(r#"{{"type":"triggered_tags","triggers":{triggers},"tags":{}}}"#, list(regions, tag))
+            let text = one("any_text", "excludes", list(regions, |region| quoted(&region.trigger)));
+            let calls = one("or", "elements", list(regions, |region| xgrammar(&region.whole())));
+            let calls = one("sequence", "elements", format!("[{text},{calls}]"));
+            one("sequence", "elements", format!("[{},{text}]", one("star", "content", calls)))
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Writes calls as a model of the dialect writes them: an opener, calls in the form of the first table, a closer. A scanner
 //! checks that they are read back unchanged.
 
-use std::ops::Range;
-
 use super::{
     error::{CallFault, CallPart, JoinError},
     text::{Part, Role, Text},
@@ -57,7 +55,9 @@ pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinErro
     let block = compiled.templates.calls.iter().find(has_opener).ok_or_else(not_written)?;
     let mut tables = tables(compiled, block).iter().zip(&block.after_call);
     let (table, after_call) = tables.find(|(table, _)| !table.is_lenient).ok_or_else(not_written)?;
-    let WrittenCalls { text, .. } = write_by(block, after_call, table, calls)?;
+    let mut writer = Writer { text: Text::default(), block, table, after_call };
+    writer.calls(calls)?;
+    let text = writer.text;
     let start = if block.name.is_some() || usize::from(block.rule) == compiled.spans.len() {
         Start::Header
     } else {
@@ -68,24 +68,6 @@ pub fn write(dialect: &Dialect, calls: &[JoinCall<'_>]) -> Result<Text, JoinErro
         Some(at) => Err(blame(&text, table, at)),
         None => Ok(text),
     }
-}
-
-/// Writes calls by a table of a region. `after_call` is the text after a call of the table.
-pub fn write_by(
-    block: &CallBlock,
-    after_call: &[u8],
-    table: &CallTable,
-    calls: &[JoinCall<'_>],
-) -> Result<WrittenCalls, JoinError> {
-    let mut writer = Writer { text: Text::default(), arguments: 0..0, block, table, after_call };
-    writer.calls(calls)?;
-    Ok(WrittenCalls { text: writer.text, arguments: writer.arguments })
-}
-
-/// Written calls, and the range of the last call's arguments.
-pub struct WrittenCalls {
-    pub text: Text,
-    pub arguments: Range<usize>,
 }
 
 /// The arrangement of several calls.
@@ -162,8 +144,6 @@ fn blame(text: &Text, table: &CallTable, at: usize) -> JoinError {
 
 struct Writer<'a> {
     text: Text,
-    /// The range of the last call's arguments.
-    arguments: Range<usize>,
     block: &'a CallBlock,
     table: &'a CallTable,
     /// The text after a call of the table.
@@ -230,7 +210,6 @@ impl Writer<'_> {
         if table.head.name_from.is_none() {
             self.head(index, call)?;
         }
-        let from = self.text.bytes.len();
         let written = match &table.body {
             BodyRule::Object(_) | BodyRule::Json => {
                 self.text.part(Role::Value, arguments.as_bytes()).map(drop).map_err(WriteError::from)
@@ -279,7 +258,6 @@ impl Writer<'_> {
                 fault(part, why)
             }
         })?;
-        self.arguments = from..self.text.bytes.len();
         if let BodyRule::Literal(rule) = &table.body {
             self.text.mark(&[rule.close])?;
         }
@@ -303,7 +281,7 @@ impl Writer<'_> {
             }
             self.member(rule.arguments.first().map_or(b"", |key| key))?;
         }
-        self.arguments = self.text.part(Role::Value, arguments.as_bytes())?;
+        self.text.part(Role::Value, arguments.as_bytes())?;
         self.text.mark(b"}")?;
         Ok(self.text.mark(self.after_call)?)
     }

@@ -4,7 +4,6 @@
 mod call;
 mod error;
 mod text;
-mod triggers;
 mod value;
 
 use std::{borrow::Cow, ops::Range};
@@ -23,7 +22,6 @@ pub use call::JoinCall;
 pub(crate) use call::{layout, tables};
 pub use error::{CallFault, CallPart, JoinError};
 use text::{Role, Text};
-pub use triggers::{ToolArguments, ToolTrigger};
 pub(crate) use value::{is_bare as is_bare_key, type_word};
 
 /// Options of [`Dialect::join`].

@@ -50,33 +50,30 @@ static void words(void)
     aside_dialect_free(dialect);
 }
 
-static int is(aside_bytes text, const char *wanted)
+static void grammar(void)
 {
-    return text.len == strlen(wanted) && memcmp(text.at, wanted, text.len) == 0;
-}
+    static const char tools[] = "[{\"name\": \"f\", \"parameters\": {\"type\": \"object\", \"properties\": {"
+                                "\"x\": {\"type\": \"string\", \"minLength\": 2}}}}]";
+    const aside_dialect *glm = dialect_named("glm-4.5");
+    size_t len = 77;
+    char *made = aside_dialect_grammar(glm, ASIDE_GRAMMAR_FORMAT_LARK, tools, strlen(tools), "f", 1, &len);
 
-/* Checks the texts around a call, from which a server makes its grammar. */
-static void triggers(void)
-{
-    aside_tool_trigger trigger = {.size = sizeof trigger};
-    const aside_dialect *qwen3 = dialect_named("qwen3");
+    CHECK(made != NULL && strlen(made) == len && strncmp(made, "%llguidance {}\nstart: \"<tool_call>\"", 35) == 0);
+    CHECK(strcmp(made + len + 1, "f.x: `minLength` is not in the grammar") == 0);
+    aside_free(made);
+    made = aside_dialect_grammar(glm, ASIDE_GRAMMAR_FORMAT_XGRAMMAR, tools, strlen(tools), "auto", 4, &len);
+    CHECK(made != NULL && strlen(made) == len && strncmp(made, "{\"type\":\"structural_tag\",", 25) == 0);
+    aside_free(made);
 
-    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, 0, &trigger), ASIDE_OK);
-    CHECK(trigger.arguments == ASIDE_TOOL_ARGUMENTS_JSON);
-    CHECK(is(trigger.trigger, "<tool_call>") && is(trigger.begin, "<tool_call>{\"name\": \""));
-    CHECK(is(trigger.after_name, "\", \"arguments\": ") && is(trigger.end, "}</tool_call>"));
-    CHECK(is(trigger.key_begin, "") && is(trigger.value_end, "") && is(trigger.preserved, "<tool_call> </tool_call>"));
-    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, 2, &trigger), ASIDE_OK);
-    CHECK(trigger.arguments == ASIDE_TOOL_ARGUMENTS_TAGS && is(trigger.begin, "<tool_call><function=")
-          && is(trigger.after_name, ">"));
-    CHECK(is(trigger.key_begin, "<parameter=") && is(trigger.key_end, ">"));
-    CHECK(is(trigger.value_begin, "\n") && is(trigger.value_end, "\n</parameter>"));
-    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, (size_t)-1, &trigger), ASIDE_NONE);
-    CHECK_STATUS(aside_dialect_tool_trigger(dialect_named("inline-think"), 0, &trigger), ASIDE_NONE);
-    CHECK_STATUS(aside_dialect_tool_trigger(NULL, 0, &trigger), ASIDE_ERROR_NULL);
-    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, 0, NULL), ASIDE_ERROR_NULL);
-    trigger.size--;
-    CHECK_STATUS(aside_dialect_tool_trigger(qwen3, 0, &trigger), ASIDE_ERROR_SIZE);
+    len = 77;
+    CHECK(!aside_dialect_grammar(glm, 2, tools, strlen(tools), "f", 1, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, tools, strlen(tools), "g", 1, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, "[", 1, "f", 1, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, "\xff", 1, "f", 1, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, NULL, 0, "f", 1, &len) && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(!aside_dialect_grammar(NULL, 1, tools, strlen(tools), "f", 1, &len) && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(!aside_dialect_grammar(glm, 1, tools, strlen(tools), "f", 1, NULL) && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(len == 77);
 }
 
 static void load(void)
@@ -150,7 +147,7 @@ int main(void)
 {
     list();
     words();
-    triggers();
+    grammar();
     load();
     response_template();
     refuse("open = [\"((\"]", "opne = [\"((\"]", "line 5", "opne");

@@ -309,21 +309,19 @@ TEST(Answer, MayBeUsedByOneThreadAfterAnother)
     EXPECT_EQ(message.content, "Hm.\n}}.");
 }
 
-// The texts around a call, for the grammar of a server.
-TEST(Dialect, HasToolTriggers)
+TEST(Dialect, MakesAGrammarOfCalls)
 {
-    const std::vector<aside::ToolTrigger> triggers = Dialect::find("qwen3").tool_triggers();
-    ASSERT_EQ(triggers.size(), 4U);
-    EXPECT_EQ(triggers[0].trigger, "<tool_call>");
-    EXPECT_EQ(triggers[0].begin, R"(<tool_call>{"name": ")");
-    EXPECT_EQ(triggers[0].after_name, R"(", "arguments": )");
-    EXPECT_EQ(triggers[0].end, "}</tool_call>");
-    EXPECT_EQ(triggers[0].arguments, aside::ToolArguments::json);
-    EXPECT_EQ(triggers[0].preserved, (std::vector<std::string_view>{"<tool_call>", "</tool_call>"}));
-    EXPECT_EQ(triggers[2].arguments, aside::ToolArguments::tags);
-    EXPECT_EQ(triggers[2].key_begin, "<parameter=");
-    EXPECT_EQ(triggers[2].value_end, "\n</parameter>");
-    EXPECT_TRUE(Dialect().tool_triggers().empty());
+    const std::string_view tools = R"([{"name": "f", "parameters": {"type": "object", "properties": {
+        "x": {"type": "string", "minLength": 2}, "y": {"type": "string", "pattern": "a"}}}}])";
+    const Dialect dialect = Dialect::find("glm-4.5");
+    const aside::ToolGrammar grammar = dialect.grammar(aside::GrammarFormat::lark, tools, "f");
+    EXPECT_EQ(grammar.text.rfind("%llguidance {}\nstart: \"<tool_call>\"", 0), 0U) << grammar.text;
+    EXPECT_EQ(grammar.limits,
+              (std::vector<std::string>{"f.x: `minLength` is not in the grammar", "f.y: `pattern` is not in the grammar"}));
+    const std::string tag = Dialect::find("qwen3").grammar(aside::GrammarFormat::xgrammar, tools).text;
+    EXPECT_EQ(tag.rfind(R"({"type":"structural_tag",)", 0), 0U) << tag;
+    EXPECT_EQ(thrown([&] { (void)dialect.grammar(aside::GrammarFormat::lark, tools, "g"); }), Status::option);
+    EXPECT_EQ(thrown([&] { (void)Dialect().grammar(aside::GrammarFormat::lark, tools); }), Status::null);
 }
 
 TEST(Join, WritesCallsThatAreReadBack)

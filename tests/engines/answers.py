@@ -4,7 +4,8 @@ it."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import libaside
@@ -67,3 +68,39 @@ def written(dialects: Iterable[str]) -> Iterator[Answer]:
                             continue
                         wanted = Said(thinking, content, [(call["name"], call["arguments"]) for call in calls])
                         yield Answer(name, start == "thinking", wanted, text)
+
+
+def check_grammars(engine: str, tag_of: Callable[[str, str, bool], Any]) -> None:
+    """Check the structural tags that an engine gets for the calls of all dialects, on calls that the dialects write. `tag_of` returns
+    the tag for a dialect, a choice of a tool, and whether several calls are allowed; None without a grammar."""
+    from xgrammar import Grammar
+    from xgrammar.testing import _is_grammar_accept_string as accepts
+
+    wrong, dialects = [], 0
+    for name in libaside.Dialect.names():
+        dialect = libaside.Dialect.find(name)
+        start = "header" if dialect.start == "header" else "content"
+        try:
+            # A prompt has begun the turn.
+            one, two = (
+                re.sub(r"^<\|\w+\|>assistant", "", libaside.join("", "", dialect=dialect, start=start, calls=calls)) for calls in (ONE, TWO)
+            )
+        except libaside.AsideError:  # The dialect writes no calls.
+            continue
+        before = "" if start == "header" else "Well. "
+        for choice, is_parallel in [("required", True), ("required", False), ("get_weather", True), ("auto", True), ("auto", False)]:
+            tag = tag_of(name, choice, is_parallel)
+            if (tag is None) != (name == "any"):
+                wrong.append(f"{name}, {choice}: {'no' if tag is None else 'a'} grammar")
+                continue
+            if tag is None:
+                continue
+            grammar = Grammar.from_structural_tag(tag)
+            free = before if choice == "auto" else ""
+            several = is_parallel and choice != "get_weather"
+            for text, is_right in [(one, True), (two, several), (one.replace("get_weather", "get_time"), False)]:
+                if accepts(grammar, free + text) != is_right:
+                    wrong.append(f"{name}, {choice}, {is_parallel}: {free + text!r} is {'not ' if is_right else ''}accepted")
+        dialects += name != "any"
+    print(f"{engine} grammars: of {dialects} dialects, {len(wrong)} texts are judged wrongly")
+    assert not wrong and dialects > 45, "\n".join(wrong)

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import libaside.sglang as entry
-from answers import SIZES, TOOLS, Answer, Said, pieces, value, written
+from answers import SIZES, TOOLS, Answer, Said, check_grammars, pieces, value, written
 from micros import print_micros
-from sglang.srt.entrypoints.openai.protocol import Function, Tool
+from sglang.srt.entrypoints.openai.protocol import Function, Tool, ToolChoice, ToolChoiceFuncName
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang.srt.parser.reasoning_parser import ReasoningParser
 
@@ -68,6 +68,16 @@ def read(text: str, size: int, parsers: tuple[str | None, str | None], tools: li
     return Said(thought.strip(), content.strip(), [(name, value(given)) for name, given in found.values()])
 
 
+def tag_of(dialect: str, choice: str, is_parallel: bool) -> Any:
+    """Return the structural tag that SGLang gets for a request with tools that are strict."""
+    tools = [Tool(type="function", function=Function(**tool, strict=True)) for tool in TOOLS]
+    named = ToolChoice(type="function", function=ToolChoiceFuncName(name=choice))
+    parser = FunctionCallParser(tools, f"aside-{dialect}")
+    asked = choice if choice in ("auto", "required") else named
+    kind, tag = parser.get_structure_constraint(asked, parallel_tool_calls=is_parallel) or (None, None)
+    return tag.model_dump() if kind == "structural_tag" else None
+
+
 def is_right(text: str, parsers: tuple[str | None, str | None], tools: list[Any], wanted: Said, starts: bool | None) -> bool:
     try:
         return all(read(text, size, parsers, tools, starts) == wanted for size in SIZES)
@@ -90,6 +100,7 @@ def is_taken(answer: Answer) -> bool:
 
 def main() -> None:
     entry.register()
+    check_grammars("sglang", tag_of)
     lost = []
     right = [0, 0]
     answers = [one for one in written(entry._FAMILIES) if is_taken(one)]

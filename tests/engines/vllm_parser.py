@@ -9,6 +9,7 @@ SOURCE is vLLM's source. Answers that are read wrong are written to OUT/lost-vll
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import os
@@ -16,7 +17,7 @@ import subprocess
 import sys
 from typing import Any
 
-from answers import ONE, SIZES, TOOLS, Answer, Said, pieces, value, written
+from answers import ONE, SIZES, TOOLS, Answer, Said, check_grammars, pieces, value, written
 from micros import print_micros, tokens
 from vllm_tests import DIALECTS, HERE, OUT, SOURCE, prepare, tokenizer
 
@@ -44,6 +45,24 @@ def request() -> Any:
 
     tools = [{"type": "function", "function": tool} for tool in TOOLS]
     return ChatCompletionRequest(model="m", messages=[{"role": "user", "content": "?"}], tools=tools, tool_choice="auto")
+
+
+def tag_of(manager: Any, dialect: str, choice: str, is_parallel: bool) -> Any:
+    """Return the structural tag that vLLM gets for a request with tools that are strict."""
+    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+
+    tools = [{"type": "function", "function": {**tool, "strict": True}} for tool in TOOLS]
+    named = {"type": "function", "function": {"name": choice}}
+    asked = ChatCompletionRequest(
+        model="m",
+        messages=[{"role": "user", "content": "?"}],
+        tools=tools,
+        tool_choice=choice if choice in ("auto", "required") else named,
+        parallel_tool_calls=is_parallel,
+    )
+    parser = parser_of(manager, dialect)(tokenizer(), asked.tools)
+    outputs = parser.adjust_request(asked).structured_outputs
+    return json.loads(outputs.structural_tag) if outputs and outputs.structural_tag else None
 
 
 def streamed(parser: Any, text: str, size: int) -> Said:
@@ -101,6 +120,7 @@ def main() -> None:
 
     entry.register()
     manager = patched_manager()
+    check_grammars("vllm", functools.partial(tag_of, ParserManager))
     names = sorted({*DIALECTS["reasoning"].values()} & {*DIALECTS["tool"].values()})
     harmony = manager.get_parser("aside", "aside", enable_auto_tools=True, is_harmony=True)
     assert harmony.__name__ == "AsideParser", "vLLM's own parser of the format"

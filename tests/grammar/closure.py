@@ -4,8 +4,8 @@
     python tests/grammar/closure.py target/release/aside --texts FILE
 
 Each call that a chat template of tests/field writes must be in the grammar of its dialect, in both languages; the same call without a
-required key must not be. With `--texts`, each line of a file is a text that must be in the grammar of its dialect:
-`ASIDE_JOINED=FILE cargo test --lib grammar` writes what `join` writes, `ASIDE_SAMPLES=FILE` what was sampled from the grammars. Needs the packages xgrammar, llguidance and jinja2. xgrammar needs only the names of torch and transformers.
+required key must not be. The call must also be in the grammar of free text with calls in it. With `--texts`, each line of a file is a text
+that must be in the grammar of its dialect: `ASIDE_JOINED=FILE cargo test --lib grammar` writes what `join` writes, `ASIDE_SAMPLES=FILE` what was sampled from the grammars. Needs the packages xgrammar, llguidance and jinja2. xgrammar needs only the names of torch and transformers.
 """
 
 from __future__ import annotations
@@ -160,6 +160,7 @@ def main(program: str, only: str | None = None) -> None:
     counts, wrong = [0, 0], []
     rows = [row.rstrip("\n").split("\t") for row in (TEMPLATES / "INDEX.tsv").open() if not row.startswith("#")]
     grammars: dict[str, Grammar] = {}
+    free: dict[str, Grammar] = {}
     for file, dialects, *_ in rows:
         for dialect in dialects.split("|"):
             if file in LEFT_OUT or dialect == "-" or only not in (None, dialect):
@@ -171,13 +172,16 @@ def main(program: str, only: str | None = None) -> None:
                     continue
                 if dialect not in grammars:
                     grammars[dialect] = Grammar(program, dialect, "required")
+                    free[dialect] = Grammar(program, dialect, "auto")
                 grammar = grammars[dialect]
                 # The calls are somewhere in the turn. The text around them has no name of a tool.
                 first = text.index(calls[0][0])
-                found = search(grammar, text, range(first, max(-1, first - 150), -1), text.rindex(calls[-1][0]))
+                found, call = search(grammar, text, range(first, max(-1, first - 150), -1), text.rindex(calls[-1][0]))
                 counts[0] += 1
                 if not all(found):
                     wrong.append(f"{dialect} {file} {[name for name, _ in calls]}: {found} {text!r}")
+                elif not all(free[dialect].allows("Well. " + call)):
+                    wrong.append(f"{dialect} {file}: not in free text: {call!r}")
                 counts[1] += any(refused(grammar, file, *pair) for pair in calls if len(calls) == 1)
     print(f"{counts[1]} calls without a required key are refused")
     print(f"{counts[0] - len(wrong)} of {counts[0]} turns with calls are in the grammar of their dialect")
@@ -213,13 +217,13 @@ def refused(grammar: Grammar, file: str, name: str, arguments: dict[str, Any]) -
     if text is None:
         return False
     at = text.index(name)
-    if any(search(grammar, text, range(at, max(-1, at - 150), -1), at)):
+    if any(search(grammar, text, range(at, max(-1, at - 150), -1), at)[0]):
         raise SystemExit(f"{file}: a call without {schema['required'][-1]!r} is allowed: {text!r}")
     return True
 
 
-def search(grammar: Grammar, text: str, starts: range, last: int) -> list[bool]:
-    """Return whether each engine allows a part of a turn that begins at one of these places and ends after `last`."""
+def search(grammar: Grammar, text: str, starts: range, last: int) -> tuple[list[bool], str]:
+    """Return whether each engine allows a part of a turn that begins at one of these places and ends after `last`, and that part."""
     for start in starts:
         tokens = BYTES.tokenize_bytes(text[start:].encode())
         if grammar.matcher.validate_tokens(tokens[:12]) < min(12, len(tokens)):
@@ -233,8 +237,9 @@ def search(grammar: Grammar, text: str, starts: range, last: int) -> list[bool]:
             if matcher.is_accepting():
                 end = done
         if end > len(text[start:last].encode()):
-            return [_is_grammar_accept_string(grammar.tag, bytes(tokens[:end]).decode()), True]
-    return [False, False]
+            part = bytes(tokens[:end]).decode()
+            return [_is_grammar_accept_string(grammar.tag, part), True], part
+    return [False, False], ""
 
 
 if __name__ == "__main__":

@@ -244,6 +244,11 @@ impl Description {
         })
     }
 
+    /// Returns the enumerations that every language has. Grammars are made in the languages of engines.
+    pub fn general_enumerations(&self) -> impl Iterator<Item = &Enumeration> {
+        self.enumerations.iter().filter(|one| one.form != Form::Status && one.name != "aside_grammar_format")
+    }
+
     pub fn enumeration(&self, name: &str) -> Option<&Enumeration> {
         self.enumerations.iter().find(|one| one.name == name)
     }

@@ -122,7 +122,7 @@ pub fn constants(description: &Description) -> String {
         out += &format!("\t{:width$} = {}\n", name(short), status.value);
     }
     out += ")\n";
-    for enumeration in description.enumerations.iter().filter(|one| one.form != Form::Status) {
+    for enumeration in description.general_enumerations() {
         let name = type_of(enumeration);
         let about = uncapitalized(&said(description, &enumeration.about));
         out += &format!("\n{}type {name} uint32\n\nconst (\n", comment(&format!("{name} is {about}"), ""));

@@ -195,7 +195,7 @@ fn said(description: &Description, options: &Options<'_>, text: &str) -> String 
 /// Returns the types of `aside.rbs`.
 pub fn signatures(description: &Description) -> String {
     let mut out = String::new();
-    for enumeration in description.enumerations.iter().filter(|one| one.form != Form::Status) {
+    for enumeration in description.general_enumerations() {
         let name = enumeration.name.trim_start_matches("aside_");
         let name = if enumeration.form == Form::Bits { name.trim_end_matches('s') } else { name };
         let symbols = enumeration.short().filter(|(short, _)| short != "default").map(|(short, _)| format!(":{short}"));

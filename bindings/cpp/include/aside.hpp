@@ -308,18 +308,12 @@ enum class UnknownTool : std::uint32_t {
     tell = ASIDE_UNKNOWN_TOOL_TELL,
 };
 
-/// The form of the arguments of a call.
-enum class ToolArguments : std::uint32_t {
-    /// As one JSON object.
-    json = ASIDE_TOOL_ARGUMENTS_JSON,
-    /// As keys and values, each between its two texts. A value is plain text, or JSON.
-    tags = ASIDE_TOOL_ARGUMENTS_TAGS,
-    /// As elements inside each other: after the text that ends a value, the key and the text that ends a key follow once
-    /// more.
-    elements = ASIDE_TOOL_ARGUMENTS_ELEMENTS,
-    /// As keys and values with `, ` between them. Values are Python literals. If there are texts around values, a string is
-    /// written between these texts.
-    literal = ASIDE_TOOL_ARGUMENTS_LITERAL,
+/// The language of a grammar.
+enum class GrammarFormat : std::uint32_t {
+    /// A structural tag of xgrammar, as JSON.
+    xgrammar = ASIDE_GRAMMAR_FORMAT_XGRAMMAR,
+    /// A Lark grammar of llguidance.
+    lark = ASIDE_GRAMMAR_FORMAT_LARK,
 };
 
 /// Whether the end of a text that has ended by itself may end a call.
@@ -966,7 +960,7 @@ bool run(F &callable, Feed feed)
 // ---------------------------------------------------------------------------------------------------------------------
 
 struct TemplateMatch;
-struct ToolTrigger;
+struct ToolGrammar;
 
 /// The byte sequences that are markers, and their effect. A dialect never changes; any number of threads may use it.
 class Dialect {
@@ -1053,11 +1047,12 @@ public:
         return opener == nullptr ? std::string_view() : std::string_view(opener, len);
     }
 
-    /// Returns the texts that the model writes around a tool call, once for each table of calls in the dialect's file; the
-    /// first is the model's usual form. Empty if the dialect has no such table, if the library has no memory for the texts
-    /// (Status::memory), and if the loaded library has a different version of aside_unstable.h: this function may change in any
-    /// version.
-    std::vector<ToolTrigger> tool_triggers() const;
+    /// Returns a grammar that makes a model of the dialect write calls of these tools, for xgrammar or llguidance. `tools` has the
+    /// tools of a request, as JSON. `choice` is `auto` for free text with any number of calls in it, `required` for one call or
+    /// several and nothing else, or the name of a tool for one call of that tool. Fails with Status::option if the tools cannot be
+    /// read, if no tool has the name, or if the dialect does not describe how calls are written. Unstable: with a library that has
+    /// a different version of aside_unstable.h, it fails with Status::unknown.
+    ToolGrammar grammar(GrammarFormat format, std::string_view tools, std::string_view choice = "auto") const;
 
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
@@ -1107,50 +1102,11 @@ struct TemplateMatch {
     std::vector<Dialect> dialects; ///< all that fit equally well, sorted by name
 };
 
-/// The texts around one call of a tool, for a server that makes a model write its calls by a grammar: `begin`, the tool's
-/// name, `after_name`, the arguments, `end`. Valid as long as the dialect.
-struct ToolTrigger {
-    std::string_view trigger;     ///< the text that a model writes only if a call follows; `begin` starts with it
-    std::string_view begin;       ///< the text before the name
-    std::string_view after_name;  ///< the text between the name and the arguments
-    std::string_view end;         ///< the text after the arguments
-    ToolArguments arguments{};    ///< how the arguments are written
-    std::string_view key_begin;   ///< the text before a key; empty for JSON, as are the next three
-    std::string_view key_end;     ///< the text after a key
-    std::string_view value_begin; ///< the text before a value
-    std::string_view value_end;   ///< the text after a value
-    /// The tags in these texts. A tag that is a special token of the model must be left in the model's text, or the call
-    /// cannot be read.
-    std::vector<std::string_view> preserved;
+/// A grammar of calls, from Dialect::grammar().
+struct ToolGrammar {
+    std::string text;                ///< the grammar in its language
+    std::vector<std::string> limits; ///< the facts that the schemas of the tools have and the grammar does not, in English
 };
-
-inline std::vector<ToolTrigger> Dialect::tool_triggers() const
-{
-    ASIDE_VERSION_SYMBOL();
-    const auto view = [](const aside_bytes &text) { return std::string_view(text.at, text.len); };
-    std::vector<ToolTrigger> triggers;
-    aside_tool_trigger raw{};
-    raw.size = sizeof raw;
-    while (aside_unstable_version() == 1 && aside_dialect_tool_trigger(handle(), triggers.size(), &raw) == ASIDE_OK) {
-        ToolTrigger one;
-        one.trigger = view(raw.trigger);
-        one.begin = view(raw.begin);
-        one.after_name = view(raw.after_name);
-        one.end = view(raw.end);
-        one.arguments = static_cast<ToolArguments>(raw.arguments);
-        one.key_begin = view(raw.key_begin);
-        one.key_end = view(raw.key_end);
-        one.value_begin = view(raw.value_begin);
-        one.value_end = view(raw.value_end);
-        for (std::string_view rest = view(raw.preserved); !rest.empty();) {
-            const std::size_t blank = rest.find(' ');
-            one.preserved.push_back(rest.substr(0, blank));
-            rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);
-        }
-        triggers.push_back(std::move(one));
-    }
-    return triggers;
-}
 
 inline Dialect Dialect::find_for_template(std::string_view text, TemplateMatch *match)
 {
@@ -2124,17 +2080,45 @@ struct JoinOptions {
 
 namespace detail {
 
+struct FreeText {
+    void operator()(char *text) const noexcept { aside_free(text); }
+};
+
+/// A text that the library has allocated.
+using OwnedText = std::unique_ptr<char, FreeText>;
+
 /// Returns a copy of a text that the library has allocated, or throws Error if it has not.
 inline std::string copy(char *bytes, std::size_t size)
 {
-    struct Free {
-        void operator()(char *text) const noexcept { aside_free(text); }
-    };
-    const std::unique_ptr<char, Free> text(check(bytes));
+    const OwnedText text(check(bytes));
     return std::string(text.get(), size);
 }
 
+/// Throws Error if the library has a different version of aside_unstable.h.
+inline void check_unstable()
+{
+    if (aside_unstable_version() != 1)
+        throw Error(Status::unknown, "the library has a different version of aside_unstable.h");
+}
+
 } // namespace detail
+
+inline ToolGrammar Dialect::grammar(GrammarFormat format, std::string_view tools, std::string_view choice) const
+{
+    detail::check_unstable();
+    std::size_t size = 0;
+    const detail::OwnedText text(
+        detail::check(aside_dialect_grammar(handle(), static_cast<std::uint32_t>(format), tools.data(), tools.size(),
+                                            choice.data(), choice.size(), &size)));
+    ToolGrammar grammar{std::string(text.get(), size), {}};
+    // The limits follow, a line for each.
+    for (std::string_view rest = text.get() + size + 1; !rest.empty();) {
+        const std::size_t end = rest.find('\n');
+        grammar.limits.emplace_back(rest.substr(0, end));
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    return grammar;
+}
 
 /// Returns the content of a whole text: the text for the reader, with ASCII white space trimmed at both ends.
 inline std::string strip(const Dialect &dialect, std::string_view text)
@@ -2234,13 +2218,6 @@ inline bool take_history(aside_status status, const aside_history_options &raw, 
     options.max_body = raw.max_body;
     options.dialect = raw.dialect;
     return true;
-}
-
-/// Throws Error if the library has a different version of aside_unstable.h.
-inline void check_unstable()
-{
-    if (aside_unstable_version() != 1)
-        throw Error(Status::unknown, "the library has a different version of aside_unstable.h");
 }
 } // namespace detail
 

@@ -130,28 +130,6 @@ func (d *dialectState) words(rule uint32, tag int32) string {
 	return words
 }
 
-func (d *dialectState) toolTriggers() ([]ToolTrigger, error) {
-	dialect, err := d.in()
-	if err != nil {
-		return nil, err
-	}
-	var triggers []ToolTrigger
-	_, err = dialect.run("dialect_triggers", nil, nil, func(out *reader) {
-		for range out.number() {
-			trigger := ToolTrigger{Trigger: out.string(), Begin: out.string(), AfterName: out.string(), End: out.string()}
-			form := out.string()
-			for trigger.Arguments.String() != form && trigger.Arguments <= ToolArgumentsLiteral {
-				trigger.Arguments++
-			}
-			trigger.KeyBegin, trigger.KeyEnd = out.string(), out.string()
-			trigger.ValueBegin, trigger.ValueEnd = out.string(), out.string()
-			trigger.Preserved = out.list()
-			triggers = append(triggers, trigger)
-		}
-	})
-	return triggers, err
-}
-
 func version() string {
 	e, err := instance()
 	if err != nil {

@@ -76,24 +76,6 @@ export class Dialect extends Handle {
     core.call(core.functions.dialect_starts, [], Handle.number(this));
     return core.read().list();
   }
-
-  toolTriggers() {
-    const core = Handle.core(this);
-    core.call(core.functions.dialect_triggers, [], Handle.number(this));
-    const reader = core.read();
-    return Array.from({ length: reader.number() }, () => ({
-      trigger: reader.string(),
-      begin: reader.string(),
-      afterName: reader.string(),
-      end: reader.string(),
-      arguments: reader.string(),
-      keyBegin: reader.string(),
-      keyEnd: reader.string(),
-      valueBegin: reader.string(),
-      valueEnd: reader.string(),
-      preserved: reader.list(),
-    }));
-  }
 }
 
 // Returns a dialect that the caller has given as an object or by its name.

@@ -26,7 +26,6 @@ export type StrayClose = "dialect" | "text" | "drop";
 export type EndReason = "unknown" | "ended" | "cut_off";
 export type NotWhole = "tell" | "hold" | "text";
 export type UnknownTool = "text" | "drop" | "tell";
-export type ToolArguments = "json" | "tags" | "elements" | "literal";
 export type ImpliedEnd = "on" | "off";
 export type LeadingTags = "dialect" | "text";
 export type BudgetUnit = "bytes" | "characters";
@@ -132,27 +131,6 @@ export class Dialect extends Handle {
   readonly starts: Start[];
   /** The largest number of bytes of a stream that are held back because they may become part of a marker. */
   readonly maxHold: number;
-  /** Returns the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: one entry for
-   * each table of calls in the dialect's file. The first is the one that the model usually writes. */
-  toolTriggers(): ToolTrigger[];
-}
-
-/** The texts around one call of a tool: `begin`, the tool's name, `afterName`, the arguments, `end`. */
-export interface ToolTrigger {
-  /** The text that a model writes only if a call follows; `begin` starts with it. */
-  readonly trigger: string;
-  readonly begin: string;
-  readonly afterName: string;
-  readonly end: string;
-  readonly arguments: ToolArguments;
-  /** The text before a key; empty for JSON, as are the next three. */
-  readonly keyBegin: string;
-  readonly keyEnd: string;
-  readonly valueBegin: string;
-  readonly valueEnd: string;
-  /** The tags in these texts. A tag that is a special token of the model must be left in the model's text, or the call cannot
-   * be read. */
-  readonly preserved: string[];
 }
 
 /** An attribute of a tag that opened a span: its name and its decoded value. */

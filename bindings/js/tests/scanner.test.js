@@ -177,14 +177,6 @@ test("a template is read", () => {
   assert.throws(() => Dialect.findForTemplate("{{ messages }}"), { name: "UnknownDialectError", nearest: [] });
 });
 
-test("the texts around a call make a grammar", () => {
-  const [first, , tags] = Dialect.find("qwen3").toolTriggers();
-  assert.deepEqual([first.trigger, first.arguments, first.preserved], ["<tool_call>", "json", ["<tool_call>", "</tool_call>"]]);
-  assert.deepEqual([tags.arguments, tags.keyBegin, tags.keyEnd], ["tags", "<parameter=", ">"]);
-  const [call] = new Answer("qwen3").feed(`${first.begin}f${first.afterName}{"x": 1}${first.end}`);
-  assert.equal(call.name, "f");
-});
-
 test("starts, budgets, thoughts and counts", () => {
   const scanner = new Scanner("qwen3", { start: "thinking", budget: 3, collect: true });
   const events = scanner.feed("abcdef</think>g");

@@ -7,7 +7,7 @@ use aside::{Budget, ScannerOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use crate::dialect::{DialectLike, start, to_json};
+use crate::dialect::{DialectLike, json_of, start};
 use crate::errors::{self, Exclusive};
 use crate::event::cause_name;
 use crate::scanner::{Counts, channel_of, tokens};
@@ -110,11 +110,7 @@ impl Part {
 /// Reads the tools of a request: a list in the form of the API, or such a list as JSON, of at most `max_tools` bytes.
 pub fn tools(tools: Option<&Bound<'_, PyAny>>, max_tools: Option<usize>) -> PyResult<Option<Arc<Tools>>> {
     let Some(tools) = tools else { return Ok(None) };
-    let json = match tools.extract::<String>() {
-        Ok(json) => json,
-        Err(_) => to_json(tools)?,
-    };
-    let tools = Tools::read_up_to(&json, max_tools).map_err(errors::value)?;
+    let tools = Tools::read_up_to(&json_of(tools)?, max_tools).map_err(errors::value)?;
     Ok(Some(tools))
 }
 

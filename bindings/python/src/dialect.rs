@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::errors;
 use crate::text::Text;
+use crate::words;
 
 /// The way in which a family of models marks its thinking, its answer and its tool calls.
 ///
@@ -50,30 +51,13 @@ pub struct Draft {
     doubts: Vec<String>,
 }
 
-/// The texts around one call of a tool: `begin`, the tool's name, `after_name`, the arguments, `end`.
+/// A grammar of calls, from `Dialect.grammar`.
 #[pyclass(frozen, get_all, module = "libaside")]
-pub struct ToolTrigger {
-    /// The text that a model writes only if a call follows; `begin` starts with it.
-    trigger: String,
-    /// The text before the name.
-    begin: String,
-    /// The text between the name and the arguments.
-    after_name: String,
-    /// The text after the arguments.
-    end: String,
-    /// The form of the arguments: `json`, `tags`, `elements` or `literal`.
-    arguments: &'static str,
-    /// The text before a key; empty for JSON, as are the next three.
-    key_begin: String,
-    /// The text after a key.
-    key_end: String,
-    /// The text before a value.
-    value_begin: String,
-    /// The text after a value.
-    value_end: String,
-    /// The tags in these texts. A tag that is a special token of the model must be left in the model's text, or the call cannot
-    /// be read.
-    preserved: Vec<String>,
+pub struct ToolGrammar {
+    /// The grammar in its language.
+    text: String,
+    /// The facts that the schemas of the tools have and the grammar does not, in English.
+    limits: Vec<String>,
 }
 
 /// A dialect, or the name of one.
@@ -288,30 +272,23 @@ impl Dialect {
         self.inner.max_hold()
     }
 
-    /// Return the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: a list
-    /// with a ToolTrigger for each table of calls in the dialect's file. The first is the model's usual form.
+    /// Return a grammar that makes a model of the dialect write calls of these tools, as a structural tag for xgrammar
+    /// (`format="xgrammar"`) or as Lark for llguidance (`"lark"`). `tools` are those of a request, as a list or as JSON.
+    ///
+    /// With the choice `auto`, the grammar has free text with any number of calls in it; with `required`, one call or several and
+    /// nothing else; with the name of a tool, one call of that tool and nothing else. Raise ValueError if the tools cannot be read,
+    /// if no tool has the name, or if the dialect does not describe how calls are written.
     ///
     ///     >>> from libaside import Dialect
-    ///     >>> first = Dialect.find("qwen3").tool_triggers()[0]
-    ///     >>> first.begin + "f" + first.after_name + "{}" + first.end
-    ///     '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
-    fn tool_triggers(&self) -> PyResult<Vec<ToolTrigger>> {
-        let triggers = self.inner.tool_triggers().map_err(errors::scanner)?;
-        Ok(triggers
-            .into_iter()
-            .map(|one| ToolTrigger {
-                trigger: one.trigger,
-                begin: one.begin,
-                after_name: one.after_name,
-                end: one.end,
-                arguments: one.arguments.as_str(),
-                key_begin: one.key_begin,
-                key_end: one.key_end,
-                value_begin: one.value_begin,
-                value_end: one.value_end,
-                preserved: one.preserved,
-            })
-            .collect())
+    ///     >>> grammar = Dialect.find("glm-4.5").grammar("lark", [{"name": "now"}], "now")
+    ///     >>> grammar.text.splitlines()[1].startswith('start: "<tool_call>"'), grammar.limits
+    ///     (True, [])
+    #[pyo3(signature = (format, tools, choice = "auto"))]
+    fn grammar(&self, format: &str, tools: &Bound<'_, PyAny>, choice: &str) -> PyResult<ToolGrammar> {
+        let format = words::find("format", format, words::GRAMMAR_FORMAT)?;
+        let grammar = self.inner.grammar(format, &json_of(tools)?, aside::ToolChoice::named(choice));
+        let aside::ToolGrammar { text, limits, .. } = grammar.map_err(errors::value)?;
+        Ok(ToolGrammar { text, limits })
     }
 
     /// Returns how pickle makes the dialect again: the function and its argument.
@@ -332,6 +309,11 @@ impl Dialect {
     fn __repr__(&self) -> String {
         format!("Dialect({:?})", self.inner.name())
     }
+}
+
+/// Returns JSON that the caller has given as a text, or as an object.
+pub fn json_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    value.extract::<String>().or_else(|_| to_json(value))
 }
 
 /// Returns a Python value as JSON; raises an exception if JSON cannot represent the value.

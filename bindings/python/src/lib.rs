@@ -28,7 +28,7 @@ mod _libaside {
     #[pymodule_export]
     use super::compressor::{Compressed, Compressor, Report, ToolStream};
     #[pymodule_export]
-    use super::dialect::{Dialect, Draft, ToolTrigger};
+    use super::dialect::{Dialect, Draft, ToolGrammar};
     #[pymodule_export]
     use super::errors::{AmbiguousDialectError, AsideError, DialectError, JoinError, UnknownDialectError};
     #[pymodule_export]

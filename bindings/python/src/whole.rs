@@ -3,7 +3,7 @@
 use aside::{JoinCall, JoinOptions};
 use pyo3::prelude::*;
 
-use crate::dialect::{DialectLike, start, to_json};
+use crate::dialect::{DialectLike, json_of, start};
 use crate::errors::{self, guarded};
 use crate::scanner::{Split, Texts};
 use crate::text::{Form, Text};
@@ -81,12 +81,8 @@ pub fn places(text: &[u8], form: Form, spans: Vec<aside::TextSpan>) -> Vec<(&'st
 fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
     let inner = call.get_item("function").unwrap_or_else(|_| call.clone());
     let arguments = inner.get_item("arguments")?;
-    let arguments = match arguments.extract::<String>() {
-        Ok(json) => json,
-        Err(_) => to_json(&arguments)?,
-    };
     let id = call.get_item("id").ok().and_then(|id| id.extract().ok());
-    Ok((inner.get_item("name")?.extract()?, arguments, id))
+    Ok((inner.get_item("name")?.extract()?, json_of(&arguments)?, id))
 }
 
 /// Return thinking, content and tool calls written with their markers, as a model of the dialect writes them: for a history

@@ -3,7 +3,7 @@
 use aside::answer::{ImpliedEnd, NotWhole, Thinking, UnknownTool};
 use aside::history::{Made, Missing, Outcome, Turns};
 use aside::sse::{Body, Comments, Field, Formats, ResponsesAs, Shapes};
-use aside::{BudgetScope, BudgetUnit, CallsInThinking, EndReason, LeadingTags, Markers, StrayClose};
+use aside::{BudgetScope, BudgetUnit, CallsInThinking, EndReason, GrammarFormat, LeadingTags, Markers, StrayClose};
 use pyo3::Borrowed;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -27,6 +27,9 @@ pub const NOT_WHOLE: &Words<NotWhole> = &[("tell", NotWhole::Tell), ("hold", Not
 
 pub const UNKNOWN_TOOL: &Words<UnknownTool> =
     &[("text", UnknownTool::Text), ("drop", UnknownTool::Drop), ("tell", UnknownTool::Tell)];
+
+pub const GRAMMAR_FORMAT: &Words<GrammarFormat> =
+    &[("xgrammar", GrammarFormat::Xgrammar), ("lark", GrammarFormat::Lark)];
 
 pub const IMPLIED_END: &Words<ImpliedEnd> = &[("on", ImpliedEnd::On), ("off", ImpliedEnd::Off)];
 

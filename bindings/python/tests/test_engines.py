@@ -469,7 +469,7 @@ class OwnDetector(BaseReasoningFormatDetector):
 
 
 class BaseFormatDetector:
-    def get_structural_tag_name(self) -> str:
+    def get_structural_tag(self, *args: Any) -> str:
         return "own"
 
 
@@ -567,14 +567,27 @@ def test_sglang_calls(sglang: type[Any]) -> None:
     assert not made().has_tool_call(cut)
     whole = made().detect_and_parse(CALL + cut, tools)
     assert (whole.normal_text, [call.name for call in whole.calls]) == (cut, ["run"])
-    detector = made()
-    assert detector.supports_structural_tag() and detector.get_structural_tag_name() == "own"
-    info = detector.structure_info()("run")
-    assert (info.begin + '{"a": 1}' + info.end, info.trigger) == (CALL.replace("\n", ""), "<tool_call>")
-    detector = FunctionCallParser.ToolCallParserEnum["aside-glm-4.5"]()
-    assert not detector.supports_structural_tag()
-    with pytest.raises(NotImplementedError, match=r"glm-4\.5"):
-        detector.structure_info()
+
+
+def test_sglang_constrains_calls_to_the_dialect(sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    modules(monkeypatch, {"xgrammar": {"StructuralTag": SimpleNamespace(model_validate=lambda tag: tag["format"])}})
+    tools = [
+        SimpleNamespace(model_dump=lambda name=name, **_: {"type": "function", "function": {"name": name}}) for name in ("run", "stop")
+    ]
+    detector = FunctionCallParser.ToolCallParserEnum["aside-qwen3"]()
+    tag = detector.get_structural_tag
+    assert tag(tools)["elements"][1] == {"type": "any_text", "excludes": ["<tool_call>"]}
+    assert "stop" in str(tag(tools, "required")) and "'star'" in str(tag(tools, "required"))
+    assert "stop" not in str(tag(tools, SimpleNamespace(function=SimpleNamespace(name="run"))))
+    # One call of either tool.
+    one = tag(tools, "required", parallel_tool_calls=False)
+    assert one["type"] == "or" and "stop" in str(one) and "'star'" not in str(one)
+    text, call = tag(tools, parallel_tool_calls=False)["elements"]
+    assert text == {"type": "any_text", "excludes": ["<tool_call>"]} and call == {"type": "optional", "content": one}
+    # SGLang's own forms.
+    assert tag(tools, thinking_mode=True) == "own"
+    assert FunctionCallParser.ToolCallParserEnum["aside-s1"]().get_structural_tag(tools, "required") == "own"
+    assert FunctionCallParser.ToolCallParserEnum["aside-any"]().get_structural_tag(tools, "required") == "own"
 
 
 def test_sglang_leaves_out_calls_of_unknown_tools_if_that_is_asked_for(sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:

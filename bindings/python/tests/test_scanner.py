@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import pickle
 import threading
 import time
@@ -232,22 +233,25 @@ def test_a_guessed_thinking_that_was_the_answer() -> None:
         assert (out == body) is not keep
 
 
-def test_the_texts_around_a_call_make_a_grammar() -> None:
-    first, _, tags, _ = libaside.Dialect.find("qwen3").tool_triggers()
-    assert (first.trigger, first.arguments, first.preserved) == ("<tool_call>", "json", ["<tool_call>", "</tool_call>"])
-    assert (first.key_begin, first.value_end) == ("", "")
-    assert (tags.arguments, tags.key_begin, tags.key_end) == ("tags", "<parameter=", ">")
-    begin = first.begin + "f" + first.after_name
-    text = begin + '{"x": 1}' + first.end
-    assert libaside.Answer("qwen3").feed(text)[0].name == "f"
+def test_a_grammar_of_calls() -> None:
+    schema = {"type": "object", "properties": {"x": {"type": "integer", "minimum": 1}}, "required": ["x"]}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
+    qwen3 = libaside.Dialect.find("qwen3")
+    assert qwen3.grammar("lark", tools, "f").text.startswith('%llguidance {}\nstart: "<tool_call>"')
+    assert libaside.Dialect.find("glm-4.5").grammar("lark", json.dumps(tools), "required").limits == []
+    literal = libaside.Dialect.find("olmo-3").grammar("xgrammar", tools)
+    assert literal.limits == ["f.x: `minimum` is not in the grammar"]
+    for dialect, wrong, message in [(qwen3, "g", "no tool is named"), (libaside.Dialect.find("s1"), "f", "does not say")]:
+        with pytest.raises(ValueError, match=message):
+            dialect.grammar("xgrammar", tools, wrong)
+    with pytest.raises(ValueError, match="format"):
+        qwen3.grammar("gbnf", tools)  # type: ignore[arg-type]
     # The manual's example, where xgrammar is installed.
     grammars = pytest.importorskip("xgrammar")
     testing = pytest.importorskip("xgrammar.testing")
-    schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
-    tag = {"begin": begin, "content": {"type": "json_schema", "json_schema": schema}, "end": first.end}
-    form = {"type": "triggered_tags", "triggers": [first.trigger], "tags": [tag]}
-    grammar = grammars.Grammar.from_structural_tag({"type": "structural_tag", "format": form})
-    assert testing._is_grammar_accept_string(grammar, "Well. " + text)
+    grammar = grammars.Grammar.from_structural_tag(json.loads(qwen3.grammar("xgrammar", tools).text))
+    text = 'Well. <tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
+    assert testing._is_grammar_accept_string(grammar, text)
     assert not testing._is_grammar_accept_string(grammar, text.replace('"f"', '"g"'))
 
 

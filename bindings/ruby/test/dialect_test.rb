@@ -134,14 +134,4 @@ class DialectTest < Minitest::Test
       assert_equal "#<Aside::#{shown}>", object.inspect
     end
   end
-
-  def test_tool_triggers
-    triggers = Aside::Dialect.find("qwen3").tool_triggers
-    assert_equal 4, triggers.size
-    assert_equal ["<tool_call>", '<tool_call>{"name": "', '", "arguments": ', "}</tool_call>", :json, "", "", "", "",
-                  ["<tool_call>", "</tool_call>"]], triggers.first.to_a
-    assert_equal [:tags, "<parameter=", ">", "\n", "\n</parameter>"], triggers[2].to_a[4..8]
-    assert Ractor.shareable?(triggers.first)
-    assert_empty Aside::Dialect.find("inline-think").tool_triggers
-  end
 end

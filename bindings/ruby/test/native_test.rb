@@ -7,6 +7,7 @@ require_relative "helper"
 class NativeTest < Minitest::Test
   # Functions that a Ruby program does not need, with the reason.
   LEFT_OUT = {
+    "aside_dialect_grammar" => "for the languages of engines: docs/bindings.md",
     "aside_scanner_consumed" => "for feeds with a callback; aside_event_array has it",
     "aside_scanner_quiet" => "to look at a chunk's bytes in Ruby costs more than the call that it saves",
     "aside_scanner_skip" => "says what that let pass",

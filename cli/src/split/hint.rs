@@ -1,4 +1,4 @@
-//! Looks for calls that the dialect does not read: openers of other dialects' calls in its text.
+//! Looks for text that the dialect does not read: openers of other dialects in its text.
 
 use aside::{Channel, Dialect, Event, Kind};
 
@@ -9,7 +9,7 @@ const LONGEST: usize = 64;
 type Opener = (String, Vec<&'static str>);
 
 pub struct Hint {
-    /// Whether to look for calls of other dialects. This is not needed if the user has chosen a dialect.
+    /// Whether to look for openers of other dialects. This is not needed if the user has chosen a dialect.
     is_wanted: bool,
     /// The openers. They are loaded when the text first has something like an opener, because loading all dialects takes half a
     /// second.
@@ -48,17 +48,19 @@ impl Hint {
     }
 }
 
-/// Returns the openers of calls in all dialects.
+/// Returns the openers of all dialects that may be those of calls.
 fn openers() -> Vec<Opener> {
     let mut openers: Vec<Opener> = Vec::new();
     let names = Dialect::names().filter(|name| *name != "any");
     for (name, dialect) in names.filter_map(|name| Some((name, Dialect::find(name).ok()?))) {
-        let triggers = dialect.tool_triggers().unwrap_or_default().into_iter().map(|one| one.trigger);
-        for trigger in triggers.filter(|trigger| trigger.len() <= LONGEST && is_sign(trigger.as_bytes())) {
-            match openers.iter_mut().find(|(opener, _)| *opener == trigger) {
-                Some((_, names)) if names.last() == Some(&name) => {}
-                Some((_, names)) => names.push(name),
-                None => openers.push((trigger, vec![name])),
+        for rule in (0..).take_while(|&rule| dialect.family(rule).is_some()) {
+            let texts = (0..).map_while(|tag| dialect.opener(rule, tag));
+            for text in texts.filter(|text| text.len() <= LONGEST && is_sign(text.as_bytes())) {
+                match openers.iter_mut().find(|(opener, _)| opener == text) {
+                    Some((_, names)) if names.last() == Some(&name) => {}
+                    Some((_, names)) => names.push(name),
+                    None => openers.push((text.to_owned(), vec![name])),
+                }
             }
         }
     }

@@ -114,15 +114,15 @@ pub fn run(input: &mut Input<'_>) {
                     assert!(text.is_null() || std::ffi::CStr::from_ptr(text.cast()).to_str().is_ok());
                 }
                 assert_eq!(aside_dialect_max_hold(dialect), rust.max_hold());
-                let triggers = rust.tool_triggers().unwrap();
-                let index = rule as usize;
-                let mut trigger = ToolTrigger { size: size_of::<ToolTrigger>(), ..ToolTrigger::default() };
-                let status = aside_dialect_tool_trigger(dialect, index, &mut trigger);
-                assert_eq!(status, if index < triggers.len() { OK } else { NONE });
-                if let Some(one) = triggers.get(index) {
-                    assert_eq!(trigger.begin.get(), one.begin.as_bytes());
-                    assert_eq!(trigger.preserved.get(), one.preserved.join(" ").as_bytes());
-                }
+                let format = [GRAMMAR_FORMAT_XGRAMMAR, GRAMMAR_FORMAT_LARK][usize::from(way / 5) % 2];
+                let (tools, choice) = (b"[{\"name\": \"f\"}]", ["auto", "required", "f", "g"][rule as usize % 4]);
+                let got = owned(|len| {
+                    let (tools, choice) = (Bytes::of(tools), Bytes::of(choice.as_bytes()));
+                    aside_dialect_grammar(dialect, format, tools.at, tools.len, choice.at, choice.len, len)
+                });
+                let format = [aside::GrammarFormat::Xgrammar, aside::GrammarFormat::Lark][format as usize];
+                let wanted = rust.grammar(format, str::from_utf8(tools).unwrap(), aside::ToolChoice::named(choice));
+                assert_eq!(got, wanted.map(|one| one.text.into_bytes()).map_err(|_| OPTION));
             }
             _ => {
                 let none = ptr::null_mut();

@@ -61,19 +61,3 @@ pub fn label(host: &mut Host, dialect: u32, rule: u32, tag: i32) -> Result<i32, 
     host.output.text(label.unwrap_or_default());
     Ok(0)
 }
-
-/// Writes the texts around a call, for each table of calls.
-pub fn triggers(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
-    let triggers = host.objects.dialects.get(dialect)?.tool_triggers()?;
-    let output = &mut host.output;
-    output.size(triggers.len());
-    for one in triggers {
-        let texts = [&one.trigger, &one.begin, &one.after_name, &one.end];
-        texts.into_iter().for_each(|text| output.text(text));
-        output.text(one.arguments.as_str());
-        let texts = [&one.key_begin, &one.key_end, &one.value_begin, &one.value_end];
-        texts.into_iter().for_each(|text| output.text(text));
-        output.list(&one.preserved);
-    }
-    Ok(0)
-}

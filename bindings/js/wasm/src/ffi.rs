@@ -57,7 +57,6 @@ export! {
     fn dialect_names() -> i32 { run(dialects::names) }
     fn dialect_starts(dialect: u32) -> i32 { run(|host| dialects::starts(host, dialect)) }
     fn dialect_label(dialect: u32, rule: u32, tag: i32) -> i32 { run(|host| dialects::label(host, dialect, rule, tag)) }
-    fn dialect_triggers(dialect: u32) -> i32 { run(|host| dialects::triggers(host, dialect)) }
     fn dialect_free(dialect: u32) -> u32 { with(|host| u32::from(host.objects.dialects.remove(dialect).is_some())) }
 
     /// Arguments: names and values of options.

@@ -24,7 +24,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ._engine import Said, Start, choose_dialect, markers, said, whole_calls
-from ._libaside import Answer, Dialect, ToolTrigger
+from ._libaside import Answer, Dialect
+from ._structural import structural_tag
 
 __all__ = ["NAME", "register"]
 
@@ -199,9 +200,7 @@ def _reasoning_class(dialect_of: Callable[[], Dialect], base: Any, result: type[
 def _calls_class(dialect_of: Callable[[], Dialect], base: Any) -> Any:
     types = _module("sglang.srt.function_call.core_types")
 
-    def trigger() -> ToolTrigger | None:
-        """Return the texts around a call with arguments in JSON, in the form that SGLang's grammars need."""
-        return next((one for one in dialect_of().tool_triggers() if one.arguments == "json"), None)
+    is_known = base.__name__ != "BaseFormatDetector"
 
     class AsideCallDetector(base):  # type: ignore[misc]
         """Reads the tool calls in the normal text. SGLang makes one for each request."""
@@ -253,13 +252,23 @@ def _calls_class(dialect_of: Callable[[], Dialect], base: Any) -> Any:
             ]
             return types.StreamingParseResult(normal_text=part.content, calls=made)
 
+        def get_structural_tag(
+            self,
+            tools: Any = None,
+            tool_choice: Any = "auto",
+            thinking_mode: bool = False,
+            parallel_tool_calls: bool = True,
+        ) -> Any:
+            choice = tool_choice if isinstance(tool_choice, str) else tool_choice.function.name
+            listed = [tool.model_dump(exclude_none=True) for tool in tools or []]
+            # Where the tag must have the thinking too, and where the dialect has no grammar, SGLang's own form is used.
+            made = None if thinking_mode else structural_tag(dialect_of(), listed, choice, parallel_tool_calls)
+            return made or super().get_structural_tag(tools, tool_choice, thinking_mode, parallel_tool_calls)
+
         def supports_structural_tag(self) -> bool:
-            return trigger() is not None
+            return is_known and super().supports_structural_tag()
 
         def structure_info(self) -> Any:
-            one = trigger()
-            if one is None:
-                raise NotImplementedError(f"calls of the dialect {dialect_of().name} have no arguments in JSON")
-            return lambda name: types.StructureInfo(begin=one.begin + name + one.after_name, end=one.end, trigger=one.trigger)
+            return super().structure_info()
 
     return AsideCallDetector

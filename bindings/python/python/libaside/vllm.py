@@ -389,6 +389,12 @@ def _tool_class(
                 request.skip_special_tokens = False
             return request
 
+        def get_structural_tag(self, request: Any, **options: Any) -> Any:
+            # vLLM limits only its own forms to one call.
+            is_parallel = getattr(request, "parallel_tool_calls", True) is not False
+            self.structural_tag_model = register_structural_tag(self._dialect, is_parallel)
+            return super().get_structural_tag(request, **options)
+
         def options(self, request: Any) -> dict[str, Any]:
             """Return the options of an answer to a request."""
             is_parallel = getattr(request, "parallel_tool_calls", True) is not False

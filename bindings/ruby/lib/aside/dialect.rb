@@ -167,30 +167,6 @@ module Aside
       word(Native.aside_dialect_opener(address, rule, tag, len), len)
     end
 
-    # The texts around one call of a tool: +begin_text+, the tool's name, +after_name+, the arguments, +end_text+. All are frozen.
-    #
-    # +trigger+ is the text that a model writes only if a call follows; +begin_text+ starts with it. +arguments+ says how the
-    # arguments are written: +:json+, +:tags+, +:elements+ or +:literal+. +key_begin+, +key_end+, +value_begin+ and +value_end+
-    # are the texts around keys and values; they are empty for JSON. +preserved+ are tags in these texts: tags that are special
-    # tokens of the model must be left in its text, or the call cannot be read.
-    ToolTrigger = Struct.new(:trigger, :begin_text, :after_name, :end_text, :arguments, :key_begin, :key_end, :value_begin,
-                             :value_end, :preserved)
-
-    # Returns the texts that the model writes around a tool call, for a server that makes it write calls by a grammar: an Array
-    # with a ToolTrigger for each table of calls in the dialect's file. The first is the one that the model usually writes. It is
-    # unstable: it may change in any version. Raises ClosedError.
-    #
-    #   Aside::Dialect.find("qwen3").tool_triggers.first.trigger  # => "<tool_call>"
-    def tool_triggers
-      triggers = []
-      while (fields = tool_trigger(triggers.size))
-        texts = fields.values_at(0..7, 9..).each_slice(2).map { |at, len| Native.text(at, len).freeze }
-        texts.insert(4, Native::TOOL_ARGUMENTS.key(fields[8]))
-        triggers << ToolTrigger.new(*texts[..-2], texts.last.split.map!(&:freeze).freeze).freeze
-      end
-      triggers
-    end
-
     # Frees a loaded dialect at once. Scanners and rewriters that were made from it remain usable. May be called again. Another
     # thread may use the dialect at the same time, except in #family and #opener, which read its memory. Does nothing to a frozen
     # dialect, such as a built-in one. Returns nil.
@@ -207,12 +183,6 @@ module Aside
 
     def described
       name
-    end
-
-    def tool_trigger(index)
-      Native.filled(Native::TOOL_TRIGGER_SIZE, Native::TOOL_TRIGGER_UNPACK) do |out|
-        Error.check(Native.aside_dialect_tool_trigger(address, index, out)) != Native::NONE
-      end
     end
 
     def word(at, len)

@@ -56,8 +56,8 @@ module Aside
     # The treatment of a call of a tool that the request does not list.
     UNKNOWN_TOOL = { text: 0, drop: 1, tell: 2 }.freeze
 
-    # The form of the arguments of a call.
-    TOOL_ARGUMENTS = { json: 0, tags: 1, elements: 2, literal: 3 }.freeze
+    # The language of a grammar.
+    GRAMMAR_FORMAT = { xgrammar: 0, lark: 1 }.freeze
 
     # Whether the end of a text that has ended by itself may end a call.
     IMPLIED_END = { on: 0, off: 1 }.freeze
@@ -189,11 +189,6 @@ module Aside
                         markers: 68 }.freeze
     JOIN_OPTIONS_PACK = "JpJpJpJ2L2"
 
-    TOOL_TRIGGER_SIZE = 160
-    TOOL_TRIGGER_AT = { size: 0, trigger: 8, begin: 24, after_name: 40, end: 56, arguments: 72, reserved: 76,
-                        key_begin: 80, key_end: 96, value_begin: 112, value_end: 128, preserved: 144 }.freeze
-    TOOL_TRIGGER_UNPACK = "x8J8Lx4J10"
-
     COMPRESSOR_OPTIONS_SIZE = 72
     COMPRESSOR_OPTIONS_AT = { size: 0, budget: 8, switch_off: 16, memory: 32, budget_tokens: 40, count: 48, release: 56,
                               user: 64 }.freeze
@@ -321,6 +316,7 @@ module Aside
       aside_request_hint: [%i[buffer_in buffer_inout], :int32],
       aside_request_model: [%i[buffer_in size_t buffer_inout size_t buffer_inout], :int32],
       aside_request_read: [%i[buffer_in buffer_in size_t buffer_inout], :int32],
+      aside_dialect_grammar: [%i[address uint32 buffer_in size_t buffer_in size_t buffer_inout], :address],
       aside_history_rewrite: [%i[buffer_in buffer_in size_t buffer_inout buffer_inout], :address],
       aside_history_format: [%i[buffer_in size_t buffer_inout], :int32],
       aside_history_server_find: [%i[buffer_in size_t uint32 buffer_inout], :int32],
@@ -341,7 +337,6 @@ module Aside
       aside_last_error: [[], :string],
       aside_last_status: [[], :int32],
       aside_status_text: [[:int32], :string],
-      aside_dialect_tool_trigger: [%i[address size_t buffer_inout], :int32],
       aside_version: [[], :string],
       aside_abi_version: [[], :uint32],
       aside_unstable_version: [[], :uint32],

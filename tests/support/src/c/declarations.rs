@@ -90,10 +90,8 @@ pub const UNKNOWN_TOOL_TEXT: u32 = 0;
 pub const UNKNOWN_TOOL_DROP: u32 = 1;
 pub const UNKNOWN_TOOL_TELL: u32 = 2;
 
-pub const TOOL_ARGUMENTS_JSON: u32 = 0;
-pub const TOOL_ARGUMENTS_TAGS: u32 = 1;
-pub const TOOL_ARGUMENTS_ELEMENTS: u32 = 2;
-pub const TOOL_ARGUMENTS_LITERAL: u32 = 3;
+pub const GRAMMAR_FORMAT_XGRAMMAR: u32 = 0;
+pub const GRAMMAR_FORMAT_LARK: u32 = 1;
 
 pub const IMPLIED_END_ON: u32 = 0;
 pub const IMPLIED_END_OFF: u32 = 1;
@@ -459,30 +457,6 @@ impl Default for JoinOptions {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct ToolTrigger {
-    pub size: usize,
-    pub trigger: Bytes,
-    pub begin: Bytes,
-    pub after_name: Bytes,
-    pub end: Bytes,
-    pub arguments: u32,
-    pub reserved: u32,
-    pub key_begin: Bytes,
-    pub key_end: Bytes,
-    pub value_begin: Bytes,
-    pub value_end: Bytes,
-    pub preserved: Bytes,
-}
-
-impl Default for ToolTrigger {
-    /// Returns a value that is all 0 except for its size.
-    fn default() -> ToolTrigger {
-        ToolTrigger { size: size_of::<ToolTrigger>(), ..unsafe { std::mem::zeroed() } }
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 pub struct CompressorOptions {
     pub size: usize,
     pub budget: u64,
@@ -805,6 +779,7 @@ unsafe extern "C" {
     pub fn aside_request_hint(exchange: *const Exchange, hint: *mut u32) -> i32;
     pub fn aside_request_model(body: *const u8, len: usize, model: *mut u8, room: usize, model_len: *mut usize) -> i32;
     pub fn aside_request_read(exchange: *const Exchange, body: *const u8, len: usize, request: *mut Request) -> i32;
+    pub fn aside_dialect_grammar(dialect: Handle, format: u32, tools: *const u8, tools_len: usize, choice: *const u8, choice_len: usize, out_len: *mut usize) -> *mut u8;
     pub fn aside_history_rewrite(options: *const HistoryOptions, body: *const u8, len: usize, report: *mut HistoryReport, out_len: *mut usize) -> *mut u8;
     pub fn aside_history_format(path: *const u8, len: usize, format: *mut u32) -> i32;
     pub fn aside_history_server_find(name: *const u8, len: usize, format: u32, options: *mut HistoryOptions) -> i32;
@@ -825,7 +800,6 @@ unsafe extern "C" {
     pub fn aside_last_error() -> *const u8;
     pub fn aside_last_status() -> i32;
     pub fn aside_status_text(status: i32) -> *const u8;
-    pub fn aside_dialect_tool_trigger(dialect: Handle, index: usize, trigger: *mut ToolTrigger) -> i32;
     pub fn aside_version() -> *const u8;
     pub fn aside_abi_version() -> u32;
     pub fn aside_version_0_1_0();
