@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use aside::answer::Tools;
 use aside::sse::{Formats, Options, ResponsesAs, Rewriter};
 use aside::{Channel, Dialect, Start};
 use samples::Random;
@@ -801,6 +802,55 @@ fn calls_become_items() {
     let stream = Server::new().call(0).whole(1, &[call]).end("completed");
     assert_eq!(at_every_cut(&qwen3(), &options, &stream), stream);
     assert_eq!(at_every_cut(&qwen3(), &options, &body(&stream)), body(&stream));
+}
+
+/// A client that groups its tools in namespaces, such as Codex, gets the namespace and the name back, whatever name the model
+/// writes.
+#[test]
+fn a_call_names_the_namespace_of_its_tool() {
+    let tools = json!([
+        {"type": "namespace", "name": "mcp__time", "description": "Time", "tools": [
+            {"type": "function", "name": "now", "parameters": {"type": "object", "properties": {"zone": {"type": "string"}}}},
+            {"type": "function", "name": "get", "parameters": {"type": "object", "properties": {}}}
+        ]},
+        {"type": "namespace", "name": "mcp__web__", "tools": [{"type": "function", "name": "get"}]},
+        {"type": "function", "name": "plain", "parameters": {"type": "object", "properties": {}}}
+    ]);
+    let options = options().calls(true).tools(Tools::read(&tools.to_string()).unwrap());
+    for (written, namespace, name) in [
+        ("mcp__time__now", Some("mcp__time"), "now"),
+        ("mcp__time.now", Some("mcp__time"), "now"),
+        ("now", Some("mcp__time"), "now"),
+        ("mcp__web__get", Some("mcp__web__"), "get"),
+        ("mcp__time__get", Some("mcp__time"), "get"),
+        ("plain", None, "plain"),
+    ] {
+        let call =
+            format!("<tool_call>\n<function={written}>\n<parameter=zone>\n1\n</parameter>\n</function>\n</tool_call>");
+        let stream = Server::new().whole(0, &pieces(&mut Random::new(1), &call, 3)).end("completed");
+        let out = at_every_cut(&qwen3(), &options, &stream);
+        let items = Client::whole(&out);
+        let got = |item: &Value| (item["namespace"].as_str().map(str::to_owned), item["name"].clone());
+        assert_eq!(
+            items.iter().map(got).collect::<Vec<_>>(),
+            [(namespace.map(str::to_owned), json!(name))],
+            "{written}"
+        );
+        let added = events(&out).into_iter().find(|event| event["type"] == "response.output_item.added").unwrap();
+        assert_eq!(got(&added["item"]), got(&items[0]), "{written}");
+        let body = at_every_cut(&qwen3(), &options, &body(&stream));
+        assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["output"], Value::from(items));
+    }
+    // Two namespaces have this tool, so its own name calls neither.
+    let call = "<tool_call>\n<function=get>\n</function>\n</tool_call>";
+    let out = rewrite(&qwen3(), &options, [Server::new().whole(0, &[call]).end("completed").as_bytes()]);
+    assert_eq!(said(&Client::whole(&out)), pairs(&[("message", call)]));
+    // Other formats have no namespaces.
+    let call = "<tool_call>{\"name\": \"mcp__time.now\", \"arguments\": {}}</tool_call>";
+    let body = json!({"choices": [{"message": {"content": call}, "finish_reason": "stop"}]}).to_string();
+    let out: Value = serde_json::from_str(&rewrite(&qwen3(), &options.formats(Formats::CHAT), [body])).unwrap();
+    let function = &out["choices"][0]["message"]["tool_calls"][0]["function"];
+    assert_eq!(*function, json!({"name": "mcp__time__now", "arguments": "{}"}));
 }
 
 // -------------------------------------------------------------------------------------------------------- promote_empty

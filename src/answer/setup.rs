@@ -234,6 +234,11 @@ impl Setup {
         Ok(())
     }
 
+    /// Returns the tools of the stream's request, if calls are wanted and the tools are known.
+    pub fn tools(&self) -> Option<&Tools> {
+        self.calls.get()?.writing.tools.as_deref()
+    }
+
     /// Sets the tools of the next stream's request, if calls are wanted.
     pub fn use_tools(&mut self, tools: Option<Arc<Tools>>) {
         if let Some(calls) = self.calls.get_mut() {

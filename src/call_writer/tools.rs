@@ -26,11 +26,24 @@ static KNOWN: Recent<Arc<Tools>> = Recent::new(16, 128 << 10);
 ///
 /// `name` and `parameters` may be in the tool's `function` or in the tool itself. There, `input_schema` is another name of
 /// `parameters`, as in Anthropic's Messages. Tools without a name, such as those that servers add themselves, are skipped.
+///
+/// A tool of type `namespace`, as in OpenAI's Responses, has `tools`. Each of them gets the flat name `NAMESPACE__NAME`; if the
+/// namespace ends with `__`, these are not repeated. A model may also write `NAMESPACE.NAME`, or the tool's own name if no other tool
+/// has it.
 #[derive(Debug)]
 pub struct Tools {
     document: Document,
-    /// For each name, the place of the tool's parameters, if it has any.
-    by_name: BTreeMap<Box<str>, Option<ValueId>>,
+    by_name: BTreeMap<Box<str>, Tool>,
+    /// Other names of the tools in namespaces, and their flat names; `None` if several tools have the name.
+    others: BTreeMap<Box<str>, Option<Box<str>>>,
+}
+
+#[derive(Debug)]
+struct Tool {
+    /// The place of the tool's parameters, if it has any.
+    parameters: Option<ValueId>,
+    /// For a tool in a namespace, the length of the namespace and the beginning of the tool's own name in the flat name.
+    namespace: Option<(usize, usize)>,
 }
 
 /// The reason why a request's tools cannot be read.
@@ -78,13 +91,13 @@ impl Tools {
         if reader.peek().is_some_and(|first| first != b'[') {
             return wrong("tools: not a JSON array".into());
         }
-        let mut tools = Tools { document: Document::default(), by_name: BTreeMap::new() };
+        let mut tools = Tools { document: Document::default(), by_name: BTreeMap::new(), others: BTreeMap::new() };
         let (mut number, mut fault) = (0, None);
         let list = reader.array(|reader| {
             fault = match reader.peek()? {
                 b'{' => {
                     let tool = tools.document.value(reader, text, 1)?;
-                    tools.add(tool).err()
+                    tools.add(tool, None).err()
                 }
                 _ => Some("not a JSON object"),
             };
@@ -104,8 +117,8 @@ impl Tools {
         }
     }
 
-    /// Adds a tool of the list, which is an object. The error describes its fault.
-    fn add(&mut self, tool: ValueId) -> Result<(), &'static str> {
+    /// Adds a tool of the list, or of a namespace in the list. The error describes its fault.
+    fn add(&mut self, tool: ValueId, namespace: Option<&str>) -> Result<(), &'static str> {
         let document = &self.document;
         let function = match document.member(tool, "function") {
             Some(function) if matches!(document.get(function), Value::Object(_)) => function,
@@ -114,8 +127,23 @@ impl Tools {
         };
         let Some(name) = document.member(function, "name") else { return Ok(()) };
         let name = document.str(name).ok_or("`name` is not a string")?;
+        let is_namespace = document.member(tool, "type").and_then(|kind| document.str(kind)) == Some("namespace");
+        if is_namespace && namespace.is_none() {
+            let (name, tools) = (name.to_owned(), document.items(tool, "tools").to_vec());
+            return tools.into_iter().try_for_each(|tool| self.add(tool, Some(&name)));
+        }
         let parameters = document.member(function, "parameters").or_else(|| document.member(function, "input_schema"));
-        self.by_name.insert(name.into(), parameters);
+        let Some(namespace) = namespace else {
+            self.by_name.insert(name.into(), Tool { parameters, namespace: None });
+            return Ok(());
+        };
+        let flat: Box<str> = flat_name(namespace, name).into();
+        for other in [name.to_owned(), format!("{namespace}.{name}")] {
+            let known = self.others.entry(other.into()).or_insert_with(|| Some(flat.clone()));
+            *known = known.take().filter(|known| *known == flat);
+        }
+        let namespace = Some((namespace.len(), flat.len() - name.len()));
+        self.by_name.entry(flat).or_insert(Tool { parameters, namespace });
         Ok(())
     }
 
@@ -125,7 +153,7 @@ impl Tools {
         self.by_name.is_empty()
     }
 
-    /// Returns whether there is a tool of this name.
+    /// Returns whether there is a tool of this name. A tool in a namespace has its flat name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
@@ -133,13 +161,30 @@ impl Tools {
 
     /// Returns the schema of a tool's parameters, if it has one.
     pub(crate) fn parameters(&self, name: &str) -> Option<Schema<'_>> {
-        Some(self.schema((*self.by_name.get(name)?)?))
+        Some(self.schema(self.by_name.get(name)?.parameters?))
+    }
+
+    /// Returns the flat name of a tool in a namespace that a model has called by another name.
+    pub(crate) fn flat_name(&self, written: &str) -> Option<&str> {
+        self.others.get(written).filter(|_| !self.has(written))?.as_deref()
+    }
+
+    /// Returns the namespace and the own name of a tool with this flat name, if it is in a namespace.
+    pub(crate) fn in_namespace<'a>(&self, name: &'a str) -> Option<(&'a str, &'a str)> {
+        let (len, start) = self.by_name.get(name)?.namespace?;
+        Some((&name[..len], &name[start..]))
     }
 
     /// Returns the value at a place as a schema.
     pub(super) fn schema(&self, root: ValueId) -> Schema<'_> {
         Schema::new(&self.document, root)
     }
+}
+
+/// Returns the name of a tool in a namespace, for servers and models that have no namespaces.
+pub(crate) fn flat_name(namespace: &str, name: &str) -> String {
+    let between = if namespace.ends_with("__") { "" } else { "__" };
+    format!("{namespace}{between}{name}")
 }
 
 fn not_json(text: &str, offset: usize) -> ToolsError {
@@ -171,6 +216,33 @@ mod tests {
         assert_eq!(types("of_messages"), Types::BOOLEAN);
         assert!(tools.has("bare") && tools.parameters("bare").is_none());
         assert!(!tools.has("web_search") && !tools.has(""));
+    }
+
+    #[test]
+    fn finds_tools_in_namespaces() {
+        let tools = Tools::read(
+            r#"[
+            {"type": "namespace", "name": "mcp__a", "tools": [
+                {"type": "function", "name": "f", "parameters": {"properties": {"x": {"type": "integer"}}}},
+                {"type": "custom", "name": "g"}
+            ]},
+            {"type": "namespace", "name": "mcp__b__", "tools": [{"name": "f"}, {"name": "h"}]},
+            {"type": "function", "name": "h"},
+            {"type": "namespace", "name": "empty"}
+        ]"#,
+        )
+        .unwrap();
+        let flat = ["mcp__a__f", "mcp__a__g", "mcp__b__f", "mcp__b__h", "h"];
+        assert!(flat.iter().all(|name| tools.has(name)) && !tools.has("mcp__a") && !tools.has("f"));
+        let found = ["mcp__a.f", "g", "f", "h", "mcp__b__.h", "mcp__a__f"].map(|name| tools.flat_name(name));
+        assert_eq!(found, [Some("mcp__a__f"), Some("mcp__a__g"), None, None, Some("mcp__b__h"), None]);
+        let split = ["mcp__a__f", "mcp__b__h", "h"].map(|name| tools.in_namespace(name));
+        assert_eq!(split, [Some(("mcp__a", "f")), Some(("mcp__b__", "h")), None]);
+        assert_eq!(tools.parameters("mcp__a__f").unwrap().property("x").types(), Types::INTEGER);
+        assert_eq!(
+            Tools::read(r#"[{"type": "namespace", "name": "n", "tools": [{"name": 1}]}]"#).unwrap_err().to_string(),
+            "tools[0]: `name` is not a string"
+        );
     }
 
     #[test]

@@ -309,7 +309,10 @@ impl CallWriter {
         put_word(written, self.rules.is_object, &mut self.header.name)?;
         if let Some(tools) = &self.options.tools {
             let name = &mut self.header.name;
-            if !tools.has(name)
+            if let Some(flat) = tools.flat_name(name) {
+                name.clear();
+                name.put(flat)?;
+            } else if !tools.has(name)
                 && self.rules.namespace
                 && let Some((_, rest)) = name.split_once('.')
                 && tools.has(rest)

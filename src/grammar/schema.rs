@@ -1,7 +1,7 @@
 //! The tools of a request with the order of their keys, which a grammar keeps.
 
 use crate::{
-    call_writer::{Schema, Tools, Types},
+    call_writer::{Schema, Tools, Types, flat_name},
     json::{Reader, unescape},
 };
 
@@ -115,9 +115,10 @@ impl<'a> Tool<'a> {
 /// Returns the tools of a list that has been read. The last tool of a name counts.
 pub fn tools<'a>(list: &'a str, read: &'a Tools) -> Vec<Tool<'a>> {
     let mut tools: Vec<Tool<'a>> = Vec::new();
-    for tool in items(list) {
+    for (namespace, tool) in items(list).into_iter().flat_map(in_namespace) {
         let function = member(tool, "function").unwrap_or(tool);
         let Some(name) = member(function, "name").map(string) else { continue };
+        let name = namespace.map_or(name.clone(), |namespace| flat_name(&namespace, &name));
         let is_free = member(function, "strict").is_some_and(|strict| strict == "false");
         let given = member(function, "parameters").or_else(|| member(function, "input_schema"));
         let given = given.filter(|text| text.starts_with('{'));
@@ -125,6 +126,14 @@ pub fn tools<'a>(list: &'a str, read: &'a Tools) -> Vec<Tool<'a>> {
         tools.push(Tool { schema: read.parameters(&name), parameters: given.filter(|_| !is_free), given, name });
     }
     tools
+}
+
+/// Returns the tools of a namespace, each with the namespace; for another tool, the tool.
+fn in_namespace(tool: &str) -> Vec<(Option<String>, &str)> {
+    let is_namespace = member(tool, "type").is_some_and(|kind| string(kind) == "namespace");
+    let Some(name) = member(tool, "name").filter(|_| is_namespace) else { return vec![(None, tool)] };
+    let tools = items(member(tool, "tools").unwrap_or_default()).into_iter();
+    tools.map(|tool| (Some(string(name)), tool)).collect()
 }
 
 /// Returns the members of an object, in its order.

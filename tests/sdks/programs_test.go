@@ -118,6 +118,7 @@ type request struct {
 type tool struct {
 	Name       string          `json:"name"`
 	Parameters json.RawMessage `json:"parameters"`
+	Namespace  string          `json:"namespace,omitempty"` // of Responses
 }
 
 // seen is a client's result.

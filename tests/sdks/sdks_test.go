@@ -15,6 +15,8 @@ type scene struct {
 	answer
 	tools []tool // of the request
 	want  seen
+	// spaces says that the tools have namespaces, which only Responses has. The clients of other packages do not list them.
+	spaces bool
 	// asText is the result if the API has no calls or calls must stay text.
 	asText *seen
 	// promoted is the result if an answer with only thinking is also sent as content.
@@ -26,9 +28,15 @@ func parameters(keys string) json.RawMessage {
 }
 
 var tools = []tool{
-	{"f", json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}`)},
-	{"weather", parameters(`"city":{"type":"string"},"days":{"type":"integer"}`)},
-	{"clock", parameters("")},
+	{"f", json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}`), ""},
+	{"weather", parameters(`"city":{"type":"string"},"days":{"type":"integer"}`), ""},
+	{"clock", parameters(""), ""},
+}
+
+// spaced are tools in a namespace, as Codex lists the tools of a server for MCP.
+var spaced = []tool{
+	{"weather", tools[1].Parameters, "mcp__web"},
+	{"clock", tools[2].Parameters, "mcp__web"},
 }
 
 // written has two calls as qwen3 writes them.
@@ -111,6 +119,19 @@ var scenes = map[string]scene{
 			Order: []string{"call"}, Calls: []call{{"weather", map[string]any{"city": "7", "days": 2.0}}}, Reason: "tool_calls",
 		},
 		asText: &seen{Order: []string{"content"}, Content: tagged, Reason: "stop"},
+	},
+	// The model may write the flat name of a tool, or its own name.
+	"spaced": {
+		answer: answer{text: strings.Replace(written, `"weather"`, `"mcp__web__weather"`, 1)},
+		tools:  spaced,
+		spaces: true,
+		want: seen{
+			Order: []string{"call", "call"},
+			Calls: []call{{"mcp__web.weather", writtenCalls[0][1]}, {"mcp__web.clock", writtenCalls[1][1]}}, Reason: "tool_calls",
+		},
+		asText: &seen{
+			Order: []string{"content"}, Content: strings.Replace(written, `"weather"`, `"mcp__web__weather"`, 1), Reason: "stop",
+		},
 	},
 	// A call of a tool that the request does not have.
 	"unlisted": {
@@ -228,6 +249,9 @@ func TestSdks(t *testing.T) {
 			client := startClient(t, sdk.needs, sdk.command...)
 			for _, format := range sdk.formats {
 				for name, scene := range scenes {
+					if scene.spaces && (sdk.name != "openai-python" || format != "responses") {
+						continue
+					}
 					for _, way := range waysOf(sdk.name, format, name) {
 						for _, cut := range cuts {
 							for _, mode := range []string{"streamed", "whole"} {

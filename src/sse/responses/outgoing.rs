@@ -4,6 +4,7 @@ use super::changes::put_number;
 use super::fields::Fields;
 use super::places::Places;
 use crate::answer::ids::Taken;
+use crate::call_writer::Tools;
 use crate::json::{self, Edits, Span, decimal, escape};
 use crate::memory::{self, append, append_all};
 use crate::sse::event::EventPart;
@@ -28,6 +29,24 @@ impl Target<'_> {
             append_all(out, &[b"_", decimal(self.pair, &mut [0; 20]).as_bytes()])?;
         }
         append(out, b"\"")
+    }
+}
+
+/// The name of a call's tool, as the client has listed it.
+#[derive(Clone, Copy)]
+pub struct Name<'a> {
+    namespace: Option<&'a [u8]>,
+    own: &'a [u8],
+}
+
+impl<'a> Name<'a> {
+    /// Returns the name that is called `flat` in the answer.
+    pub fn of(flat: &'a [u8], tools: Option<&Tools>) -> Name<'a> {
+        let split = tools.and_then(|tools| tools.in_namespace(str::from_utf8(flat).ok()?));
+        match split {
+            Some((namespace, own)) => Name { namespace: Some(namespace.as_bytes()), own: own.as_bytes() },
+            None => Name { namespace: None, own: flat },
+        }
     }
 }
 
@@ -375,7 +394,7 @@ impl Outgoing {
     }
 
     /// Opens the item of a call.
-    pub fn open_call(&mut self, at: u64, id: &[u8], name: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    pub fn open_call(&mut self, at: u64, id: &[u8], name: Name<'_>, out: &mut Vec<u8>) -> memory::Result<()> {
         self.add("response.output_item.added", out, |out| {
             write_index(b",\"output_index\":", at, out)?;
             append(out, b",\"item\":")?;
@@ -396,7 +415,7 @@ impl Outgoing {
         &mut self,
         at: u64,
         id: &[u8],
-        name: &[u8],
+        name: Name<'_>,
         arguments: &[u8],
         item: &[u8],
         out: &mut Vec<u8>,
@@ -404,7 +423,7 @@ impl Outgoing {
         self.add("response.function_call_arguments.done", out, |out| {
             write_call_place(at, id, out)?;
             write_text(b",\"arguments\":", arguments, out)?;
-            write_text(b",\"name\":", name, out)
+            write_text(b",\"name\":", name.own, out)
         })?;
         self.close(at, item, out)
     }
@@ -431,13 +450,16 @@ fn write_call_place(at: u64, id: &[u8], out: &mut Vec<u8>) -> memory::Result<()>
 }
 
 /// Writes the item of a call.
-pub fn write_call(id: &[u8], name: &[u8], arguments: &[u8], status: &str, out: &mut Vec<u8>) -> memory::Result<()> {
+pub fn write_call(id: &[u8], name: Name<'_>, arguments: &[u8], status: &str, out: &mut Vec<u8>) -> memory::Result<()> {
     append(out, b"{\"id\":\"fc_")?;
     escape(id, out)?;
     append_all(out, &[b"\",\"type\":\"function_call\",\"status\":\"", status.as_bytes(), b"\""])?;
     write_text(b",\"arguments\":", arguments, out)?;
     write_text(b",\"call_id\":", id, out)?;
-    write_text(b",\"name\":", name, out)?;
+    write_text(b",\"name\":", name.own, out)?;
+    if let Some(namespace) = name.namespace {
+        write_text(b",\"namespace\":", namespace, out)?;
+    }
     append(out, b"}")
 }
 

@@ -62,7 +62,7 @@ def completions(client, stream, tools):
 def responses(client, stream, tools):
     request = dict(model="m", input="What is twice 21?")
     if tools:
-        request["tools"] = [{"type": "function", **tool, "strict": True} for tool in tools]
+        request["tools"] = [listed(**tool) for tool in tools]
     if not stream:
         return None, items(client.responses.create(**request))
     seen = Seen()
@@ -74,7 +74,7 @@ def responses(client, stream, tools):
                 case "response.output_text.delta":
                     seen.say(event.delta)
                 case "response.output_item.added" if event.item.type == "function_call":
-                    seen.call(event.item.name)
+                    seen.call(called(event.item))
                 case "response.function_call_arguments.delta":
                     seen.more(event.delta)
                 case "response.completed":
@@ -83,6 +83,17 @@ def responses(client, stream, tools):
                     seen.reason = event.response.status
                     return seen, items(event.response)  # the helper has a final response only for completed streams
         return seen, items(events.get_final_response())
+
+
+def listed(namespace=None, **tool):
+    function = {"type": "function", **tool, "strict": True}
+    if namespace is None:
+        return function
+    return {"type": "namespace", "name": namespace, "description": "Tools", "tools": [function]}
+
+
+def called(item):
+    return item.name if item.namespace is None else f"{item.namespace}.{item.name}"
 
 
 def items(response):
@@ -96,7 +107,7 @@ def items(response):
                 for part in item.content:
                     seen.say(part.text)
             case "function_call":
-                seen.call(item.name, item.arguments)
+                seen.call(called(item), item.arguments)
     seen.reason = response.status
     return seen
 

@@ -9,7 +9,7 @@ use crate::sse::event::Event;
 use crate::sse::protocol::Context;
 use crate::sse::responses::annotations::Annotations;
 use crate::sse::responses::fields::{Fields, Object};
-use crate::sse::responses::outgoing::{Outgoing, Target, write_call, write_index, write_reasoning, write_text};
+use crate::sse::responses::outgoing::{Name, Outgoing, Target, write_call, write_index, write_reasoning, write_text};
 use crate::sse::responses::repeat::{write_message, write_text_part};
 
 impl Message {
@@ -28,8 +28,9 @@ impl Message {
             OpenItem::Message => return self.close_message(status, outgoing, context),
             OpenItem::Call { id, name } => {
                 self.count_cut(2, outgoing);
-                write_call(&id, &name, &self.text.text, "completed", &mut json)?;
-                outgoing.close_call(self.place, &id, &name, &self.text.text, &json, context.out)?;
+                let name = Name::of(&name, context.setup.tools());
+                write_call(&id, name, &self.text.text, "completed", &mut json)?;
+                outgoing.close_call(self.place, &id, name, &self.text.text, &json, context.out)?;
             }
         }
         let is_cut = self.text.is_cut;

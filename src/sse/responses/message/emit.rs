@@ -10,7 +10,7 @@ use crate::sse::protocol::Context;
 use crate::sse::responses::annotations::{Annotations, chars};
 use crate::sse::responses::changes::{put, put_number, put_string, remove};
 use crate::sse::responses::fields::{Fields, Kind, Object, inside};
-use crate::sse::responses::outgoing::{Outgoing, write_index, write_text};
+use crate::sse::responses::outgoing::{Name, Outgoing, write_index, write_text};
 
 impl Message {
     /// Opens the message, and in it a text part, or a place for a part of another kind with the index `content`.
@@ -238,7 +238,7 @@ impl Message {
     ) -> Result<(), Error> {
         self.close(b"\"completed\"", outgoing, context)?;
         self.place = outgoing.places.insert(self.index);
-        outgoing.open_call(self.place, &id, name, context.out)?;
+        outgoing.open_call(self.place, &id, Name::of(name, context.setup.tools()), context.out)?;
         self.open = OpenItem::Call { id, name: memory::copy(name)? };
         Ok(())
     }
