@@ -115,12 +115,12 @@ unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_s
         }
     };
     Ok(Options {
-        format: format(given.format)?,
         name,
         turns: value(given.turns, "turns")?,
         missing: value(given.missing, "missing")?,
         made: value(given.made, "made")?,
         max_body: limit(given.max_body),
+        ..Options::new(format(given.format)?)
     })
 }
 

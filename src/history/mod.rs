@@ -19,12 +19,14 @@
 //! Files describe the input of each server: see [`Server`].
 
 // `json` reads objects and lists as ranges. `chat`, `messages` and `responses` each decide the changes to a request of one
-// format. They share `thinking`, and do not depend on one another. `server` reads the files of `servers/`.
+// format. They share `thinking`, and do not depend on one another. `namespaces` writes
+// flat names for tools in namespaces. `server` reads the files of `servers/`.
 
 mod chat;
 mod json;
 mod made;
 mod messages;
+mod namespaces;
 mod options;
 mod report;
 mod responses;
@@ -33,7 +35,7 @@ mod thinking;
 
 use std::fmt;
 
-pub use options::{Format, Made, Missing, Name, Options, Turns};
+pub use options::{Format, Made, Missing, Name, Namespaces, Options, Turns};
 pub use report::{Outcome, Report};
 pub use server::{Server, UnknownServer};
 

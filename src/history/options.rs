@@ -123,6 +123,20 @@ pub enum Made {
     Remove = 1,
 }
 
+/// The treatment of tools in namespaces, and of earlier calls of them, in requests of Responses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+#[repr(u32)]
+pub enum Namespaces {
+    /// The tools and calls stay unchanged.
+    #[default]
+    Keep = 0,
+    /// Each tool is listed by itself, under its [flat name](crate::answer::Tools), for servers that know only functions. Earlier calls and
+    /// the choice of a tool have that name, and no namespace.
+    Flat = 1,
+}
+
 /// Options of [`rewrite`](super::rewrite).
 ///
 /// ```
@@ -148,6 +162,8 @@ pub struct Options {
     pub missing: Missing,
     /// The treatment of blocks and items that a rewriter made and the server did not.
     pub made: Made,
+    /// The treatment of tools in namespaces.
+    pub namespaces: Namespaces,
     /// The length of the longest body that is read, in bytes.
     pub max_body: Option<usize>,
 }
@@ -164,6 +180,7 @@ impl Options {
             turns: Turns::All,
             missing: Missing::Leave,
             made: Made::Keep,
+            namespaces: Namespaces::Keep,
             max_body: None,
         }
     }
@@ -186,6 +203,11 @@ impl Options {
     /// Sets the treatment of blocks and items that a rewriter made and the server did not.
     pub fn made(self, made: Made) -> Options {
         Options { made, ..self }
+    }
+
+    /// Sets the treatment of tools in namespaces.
+    pub fn namespaces(self, namespaces: Namespaces) -> Options {
+        Options { namespaces, ..self }
     }
 
     /// Sets the length of the longest body that is read, in bytes; longer bodies are returned unchanged. `None` means

@@ -3,7 +3,8 @@
 
 use super::json::{Fault, Object, Value};
 use super::made;
-use super::options::{Made, Missing, Name, Options};
+use super::namespaces::{flatten_choice, flatten_name, flatten_tools, remove_members};
+use super::options::{Made, Missing, Name, Namespaces, Options};
 use super::report::{Outcome, Report};
 use super::thinking::{Kept, add_text, join, spans};
 use crate::Dialect;
@@ -16,6 +17,10 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
         return Err(Fault::Outcome(Outcome::Stored));
     }
     let Some(input) = body.get("input") else { return Err(Fault::Outcome(Outcome::NotRequest)) };
+    if options.namespaces == Namespaces::Flat {
+        body.get("tools").map_or(Ok(()), |tools| flatten_tools(tools, edits))?;
+        body.get("tool_choice").map_or(Ok(()), |choice| flatten_choice(choice, edits))?;
+    }
     let Some(values) = input.list()? else {
         // A request whose input is a text has no history.
         return input.string().map(|_| ()).ok_or(Fault::Outcome(Outcome::NotRequest));
@@ -107,13 +112,16 @@ impl<'a> Item<'a> {
                 _ => {}
             }
         }
-        if let Some(at) = object.find("id").filter(|_| has_made_id) {
-            let mut spans = Vec::new();
-            for member in &object.members {
-                push(&mut spans, member.span())?;
-            }
-            edits.remove(&spans, |member| member == at)?;
+        let mut removed = Vec::new();
+        let id = object.find("id").filter(|_| has_made_id);
+        let namespace = match options.namespaces {
+            Namespaces::Flat => flatten_name(object, edits)?,
+            Namespaces::Keep => None,
+        };
+        for at in [id, namespace].into_iter().flatten() {
+            push(&mut removed, at)?;
         }
+        remove_members(object, &removed, edits)?;
         Ok(false)
     }
 

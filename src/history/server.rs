@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::options::{Format, Made, Missing, Name, Options, Turns};
+use super::options::{Format, Made, Missing, Name, Namespaces, Options, Turns};
 use crate::Dialect;
 use crate::distance::nearest;
 use crate::file_error::{self, FileError};
@@ -152,6 +152,8 @@ struct Requests {
     missing: Missing,
     #[serde(default)]
     made: Made,
+    #[serde(default)]
+    namespaces: Namespaces,
     /// The sources of these facts, each with its statement.
     #[allow(dead_code)]
     sources: Vec<String>,
@@ -226,7 +228,7 @@ impl Requests {
     }
 
     fn options(&self, format: Format, name: Name) -> Options {
-        let Requests { turns, missing, made, .. } = *self;
-        Options::new(format).name(name).turns(turns).missing(missing).made(made)
+        let Requests { turns, missing, made, namespaces, .. } = *self;
+        Options::new(format).name(name).turns(turns).missing(missing).made(made).namespaces(namespaces)
     }
 }
