@@ -71,6 +71,11 @@ impl JsonArguments {
         self.check.keys.has_twice()
     }
 
+    /// Returns whether the call has no arguments.
+    pub fn are_absent(&self) -> bool {
+        matches!(self.form, Form::Unknown)
+    }
+
     /// Returns whether the arguments are a finished object.
     pub fn are_object(&self) -> bool {
         self.check.is_whole()

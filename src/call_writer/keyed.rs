@@ -24,8 +24,9 @@ enum Form {
     Tags,
     /// Nested elements. The fields are the end of an opener, and the text before the name in a closer.
     Elements(Vec<u8>, String),
-    /// Python literals, or those of Gemma, whose strings are between two of these quotes.
-    Literal(String),
+    /// Python literals, or those of Gemma, whose strings are between two of these quotes. The second field means that Python's
+    /// constants count.
+    Literal(String, bool),
 }
 
 /// The part of the last value that has been written.
@@ -92,7 +93,9 @@ impl KeyedArguments {
                     self.unknown = Types::STRING;
                 }
             }
-            BodyRule::Literal(rule) => self.form = Form::Literal(copy_text(&lossy(&rule.raw_quote)?)?),
+            BodyRule::Literal(rule) => {
+                self.form = Form::Literal(copy_text(&lossy(&rule.raw_quote)?)?, rule.assign == b'=');
+            }
             BodyRule::Object(_) | BodyRule::Json => {}
         }
         Ok(())
@@ -234,14 +237,14 @@ impl KeyedArguments {
         let mended = match &self.form {
             _ if !self.mends => None,
             Form::Tags | Form::Elements(..) => mend::tagged(text, self.types)?,
-            Form::Literal(raw) => mend::literal(text, raw, self.types)?,
+            Form::Literal(raw, _) => mend::literal(text, raw, self.types)?,
         };
         self.is_mended |= mended.is_some();
         match &self.form {
             _ if let Some(mended) = &mended => out.put(mended)?,
             Form::Tags => value::write(text, self.known_types(), out)?,
             Form::Elements(..) => self.element.write(text, self.types, schema, self.unknown, out)?,
-            Form::Literal(raw) => is_read = literal::write(text, raw, schema, out)?,
+            Form::Literal(raw, is_python) => is_read = literal::write(text, raw, *is_python, schema, out)?,
         }
         if !is_read && text.is_empty() {
             self.state = ValueState::Unreadable;
@@ -263,7 +266,7 @@ impl KeyedArguments {
 
     /// Returns whether a value between markers has ended, and no next key has begun.
     pub fn is_between_values(&self) -> bool {
-        self.is_whole() && self.has_keys && !matches!(self.form, Form::Literal(_))
+        self.is_whole() && self.has_keys && !matches!(self.form, Form::Literal(..))
     }
 
     /// Returns whether there are held bytes that will be sent even if the call breaks off.
@@ -299,7 +302,7 @@ impl KeyedArguments {
         let is_string = match self.form {
             Form::Tags => self.known_types() == Types::STRING,
             Form::Elements(..) => self.types == Types::STRING,
-            Form::Literal(_) => false,
+            Form::Literal(..) => false,
         };
         self.state = ValueState::Held;
         if is_string {

@@ -19,13 +19,21 @@ const KEY: usize = 128;
 const LOOKED_UP: usize = 1024;
 
 /// Writes a value as JSON. Returns false if it cannot be read; then nothing was written. `raw` is the quote around Gemma's
-/// strings, or empty for a Python literal.
-pub fn write(text: &str, raw: &str, schema: Option<Schema<'_>>, out: &mut impl Put) -> Result<bool, Error> {
-    let is_read = Reader::new(text, raw).whole(schema, &mut Discard)?;
+/// strings, or empty for a Python literal. With `is_python`, Python's constants count in Gemma's literals too, unless the schema has
+/// another type.
+pub fn write(
+    text: &str,
+    raw: &str,
+    is_python: bool,
+    schema: Option<Schema<'_>>,
+    out: &mut impl Put,
+) -> Result<bool, Error> {
+    let reader = || Reader { is_python, ..Reader::new(text, raw) };
+    let is_read = reader().whole(schema, &mut Discard)?;
     if !is_read {
         return Ok(false);
     }
-    Reader::new(text, raw).whole(schema, out)
+    reader().whole(schema, out)
 }
 
 /// Writes a Python literal as JSON. Returns false if it is not one, as with a word that is neither a number nor a constant.
@@ -39,11 +47,12 @@ struct Reader<'a> {
     at: usize,
     /// Whether a word without quotes must be a number or a constant.
     is_strict: bool,
+    is_python: bool,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str, raw: &'a str) -> Reader<'a> {
-        Reader { text, raw, at: 0, is_strict: false }
+        Reader { text, raw, at: 0, is_strict: false, is_python: false }
     }
 
     fn whole(mut self, schema: Option<Schema<'_>>, out: &mut impl Put) -> Result<bool, Error> {
@@ -271,7 +280,9 @@ impl<'a> Reader<'a> {
             return Ok(false);
         }
         if !self.raw.is_empty() {
-            value::write(word, schema.map_or(Types::UNKNOWN, Schema::types), out)?;
+            let types = schema.map_or(Types::UNKNOWN, Schema::types);
+            let constant = value::constant(word).filter(|_| self.is_python && types == Types::UNKNOWN);
+            value::write(constant.map_or(word, |(constant, _)| constant), types, out)?;
         } else if value::is_number(word) {
             out.put(word)?;
         } else if let Some((constant, _)) = value::constant(word) {
@@ -322,7 +333,7 @@ mod tests {
     fn written(text: &str, raw: &str, schema: &str) -> Option<String> {
         let (document, root) = Document::read(schema).unwrap();
         let mut out = String::new();
-        let is_read = write(text, raw, Some(Schema::new(&document, root)), &mut out).unwrap();
+        let is_read = write(text, raw, false, Some(Schema::new(&document, root)), &mut out).unwrap();
         assert!(is_read || out.is_empty(), "{text}: {out}");
         is_read.then_some(out)
     }

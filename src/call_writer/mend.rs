@@ -35,7 +35,7 @@ pub fn tagged(text: &str, types: Types) -> Result<Option<String>, Error> {
 /// Returns the array or object of these types that a string holds. The string is written as in Python, or between two `raw`.
 pub fn literal(text: &str, raw: &str, types: Types) -> Result<Option<String>, Error> {
     let mut written = String::new();
-    if !asks(types) || !literal::write(text, raw, None, &mut written)? {
+    if !asks(types) || !literal::write(text, raw, false, None, &mut written)? {
         return Ok(None);
     }
     let inside = written.strip_prefix('"').and_then(|inside| inside.strip_suffix('"'));

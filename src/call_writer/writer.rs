@@ -71,6 +71,8 @@ pub struct CallWriter {
 struct CallRules {
     /// Whether the call is an object, whose name and id are JSON strings.
     is_object: bool,
+    /// Whether the call has no markers around it.
+    is_bare: bool,
     is_keyed: bool,
     /// Whether a value may quote the text of a key.
     may_quote: bool,
@@ -182,6 +184,7 @@ impl CallWriter {
     pub(crate) fn begin(&mut self, table: &CallTable, call: u64) -> Result<(), Error> {
         self.rules = CallRules {
             is_object: matches!(table.body, BodyRule::Object(_)),
+            is_bare: table.is_bare,
             is_keyed: matches!(table.body, BodyRule::Tags(_) | BodyRule::Literal(_)),
             may_quote: self.quoted.begin(table)?,
             is_id: table.head.is_id,
@@ -191,7 +194,10 @@ impl CallWriter {
         let max_calls = self.options.max_calls;
         self.is_dropped = max_calls > 0 && self.emitted >= max_calls;
         self.header.begin(call, self.emitted);
-        self.header.holding = self.holding;
+        // A text without markers, in a form that the family does not write by itself, is a call only as a whole.
+        let is_guess = table.is_bare && table.is_lenient;
+        let guess = Holding { most: self.options.max_held, is_strict: true, takes_repaired: true };
+        self.header.holding = self.holding.or(is_guess.then_some(guess));
         self.parameters = None;
         self.json.begin(self.options.repair_arguments);
         self.keyed.mends = self.options.repair_arguments;
@@ -400,7 +406,10 @@ impl CallWriter {
         self.header.is_repaired |= self.keys.has_twice() || self.json.has_key_twice();
         let is_sure = |holding: Holding| is_whole && (holding.takes_repaired || !self.header.is_repaired);
         let is_held_back = self.header.holding.is_some_and(|holding| !is_sure(holding));
-        if !self.has_name || is_held_back || !is_whole && !has_held && !self.header.has_arguments() {
+        // Such an object is an answer as well, unless the request has a tool of that name.
+        let is_answer =
+            self.rules.is_object && self.rules.is_bare && self.options.tools.is_none() && self.json.are_absent();
+        if !self.has_name || is_answer || is_held_back || !is_whole && !has_held && !self.header.has_arguments() {
             self.is_dropped = true;
             return Ok(());
         }

@@ -16,7 +16,7 @@ pub struct Head {
 
 impl Head {
     pub const PIECES: usize = 10;
-    /// The pieces for an id at the beginning, and for the text that ends it.
+    /// The pieces for an id at the beginning, and for the text that ends it with the blanks before the name.
     const FIRST_ID: usize = 0;
     const FIRST_ID_END: usize = 1;
     /// The prefix before the name, the name, the rest of the name's word, and the blanks and the literal after that word.
@@ -55,6 +55,12 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, De
         head.set(Head::FIRST_ID_END, rule.id_end.len());
         at += len + rule.id_end.len();
     }
+    // Without a `begin`, the blanks are framing between calls.
+    if !table.begin.is_empty() {
+        let name = view.skip_blanks(at, MOST_BLANKS)?;
+        head.set(Head::FIRST_ID_END, rule.id_end.len() + name - at);
+        at = name;
+    }
     let word = name_len(view, at)?;
     let name = &view.text[at..at + word];
     let after = at + word;
@@ -65,7 +71,11 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, De
     }
     let prefix = prefix.map_or(0, |prefix| prefix.len());
     // At least one byte must remain as the name.
-    let suffix = if rule.is_id { number_len(&name[prefix + 1..]) } else { 0 };
+    let suffix = match name[prefix + 1..].ends_with(&rule.suffix) {
+        true if rule.is_id => number_len(&name[prefix + 1..]),
+        true => rule.suffix.len(),
+        false => return Err(Decision::No),
+    };
     head.set(Head::PREFIX, prefix);
     head.set(Head::NAME, word.saturating_sub(prefix + suffix));
     head.set(Head::SUFFIX, suffix);
@@ -142,10 +152,11 @@ fn name_end(table: &CallTable, view: &View, after: usize) -> Result<(usize, Name
             _ => break,
         }
     }
-    // The head has no end marker: the key's opener, the call's end, or a closer follows.
+    // The head has no end marker: the key's opener, the object, the call's end, or a closer follows.
     let at = after + blanks;
     let key = match &table.body {
         BodyRule::Tags(tags) => &tags.key[0][..],
+        BodyRule::Json => b"{",
         _ => &[],
     };
     let mut seen = view.closer(at);
@@ -250,7 +261,7 @@ fn begins_bare_call(table: &CallTable, view: &View) -> Result<(), Decision> {
         BodyRule::Object(rule) if table.begin.is_empty() => rule,
         _ => return begins_after_blanks(table, view),
     };
-    let at = first_key(view)? + 1;
+    let at = after_type(view, first_key(view)?)? + 1;
     let mut seen = Decision::No;
     for name in &rule.names {
         let end = at + name.len();
@@ -270,6 +281,19 @@ fn first_key(view: &View) -> Result<usize, Decision> {
     }
     view.one_of(at, b"{")?;
     at = view.skip_blanks(at + 1, MOST_BLANKS)?;
+    view.one_of(at, b"\"").map(|()| at)
+}
+
+/// Returns the index of the quote after `"type": "function",`, or the index itself if this is not there.
+fn after_type(view: &View, from: usize) -> Result<usize, Decision> {
+    let mut at = from;
+    for literal in [&b"\"type\""[..], b":", b"\"function\"", b","] {
+        match view.literal(at, literal) {
+            Decision::Yes => at = view.skip_blanks(at + literal.len(), MOST_BLANKS)?,
+            Decision::More => return Err(Decision::More),
+            Decision::No => return Ok(from),
+        }
+    }
     view.one_of(at, b"\"").map(|()| at)
 }
 

@@ -200,6 +200,8 @@ pub struct CallTable {
     pub head: HeadRule,
     /// Whether a call's name may have a namespace before the tool's name, separated by a dot.
     pub namespace: bool,
+    /// Whether the calls have no markers around them, so that only their form shows that they are calls.
+    pub is_bare: bool,
     /// Whether calls of this form are only read, and neither written nor offered to a model.
     pub is_lenient: bool,
     /// Whether the calls are written in a list in brackets.
@@ -219,6 +221,8 @@ pub struct HeadRule {
     pub prefixes: Vec<Literal>,
     /// Whether a head whose name has no prefix is not a call.
     pub needs_prefix: bool,
+    /// The end of the name's word, which is not part of the name. A word without it is not a call.
+    pub suffix: Literal,
     /// Whether a call begins only if an object follows the head, because calls of another table begin in the same way.
     pub needs_object: bool,
     /// Whether the whole head is the id. A colon with digits at its end is then not part of the name.
@@ -250,7 +254,7 @@ impl HeadRule {
         let name_end = self.name_ends.first().map_or(1, |end| end.len());
         let id = if self.id_begin.is_empty() { 0 } else { self.id_begin.len() + MOST_OF_WORD };
         let object = if self.needs_object { MOST_BLANKS + 1 } else { 0 };
-        word(&self.id_end) + MOST_OF_NAME + MOST_BLANKS + id + name_end + word(&self.end) + object
+        word(&self.id_end) + MOST_BLANKS + MOST_OF_NAME + MOST_BLANKS + id + name_end + word(&self.end) + object
     }
 }
 

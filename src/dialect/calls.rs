@@ -31,7 +31,9 @@ pub fn of_span(model: &Model, span: &Span) -> Result<Option<CallTables>, Fault> 
     let names = span.tag.iter().flat_map(|tag| &tag.names);
     let openers = span.open.iter().flatten().chain(names).map(|opener| opener.get_ref().as_bytes());
     let is_sure = span.sure.as_ref().is_none_or(|sure| *sure.get_ref());
-    tables(model, &span.calls, None, closes, openers, is_sure).map(Some)
+    let mut tables = tables(model, &span.calls, None, closes, openers, is_sure)?;
+    tables.tables.iter_mut().for_each(|table| table.is_bare = span.is_bare());
+    Ok(Some(tables))
 }
 
 /// Returns the tags of a span, each written with `front` before its name.
@@ -181,6 +183,7 @@ fn table(spanned: &Spanned<Call>, header: Option<&Header>) -> Result<CallTable, 
         end: text(&call.end).as_bytes().into(),
         head: head(call),
         namespace: call.namespace,
+        is_bare: false,
         is_lenient: call.lenient,
         is_list: is_list(call),
         separator: call.separator.as_ref().map(bytes),
@@ -198,6 +201,7 @@ fn head(call: &Call) -> HeadRule {
         end: literal(&call.head_end),
         prefixes: call.prefix.iter().map(bytes).collect(),
         needs_prefix: flag(&call.need_prefix),
+        suffix: literal(&call.suffix),
         is_id: matches!(call.id.as_ref().map(Spanned::get_ref), Some(CallId::Head(_))),
         id_end: literal(&call.id_end),
         id_begin: literal(&call.id_begin),
@@ -303,6 +307,7 @@ fn check_keys(spanned: &Spanned<Call>) -> Result<(), Fault> {
         ("head_end", of(&call.head_end), heads),
         ("prefix", first(&call.prefix), heads),
         ("need_prefix", call.need_prefix.as_ref().map(Spanned::span), heads),
+        ("suffix", of(&call.suffix), heads),
         ("id = \"head\"", in_head.map(Spanned::span), heads),
         ("id_end", of(&call.id_end), heads),
         ("id_begin", of(&call.id_begin), heads),
@@ -338,6 +343,11 @@ fn check_keys(spanned: &Spanned<Call>) -> Result<(), Fault> {
 }
 
 fn check_literals(call: &Call) -> Result<(), Fault> {
+    if let Some(suffix) =
+        call.suffix.as_ref().filter(|_| matches!(call.id.as_ref().map(Spanned::get_ref), Some(CallId::Head(_))))
+    {
+        return fault(suffix, "`suffix` does not go with `id = \"head\"`");
+    }
     let single = [
         &call.begin,
         &call.end,
@@ -345,6 +355,7 @@ fn check_literals(call: &Call) -> Result<(), Fault> {
         &call.id_end,
         &call.id_begin,
         &call.name_from,
+        &call.suffix,
         &call.mark,
         &call.raw_quote,
     ];

@@ -418,6 +418,7 @@ pub struct Call {
     #[serde(default)]
     pub prefix: Vec<Literal>,
     pub need_prefix: Option<Spanned<bool>>,
+    pub suffix: Option<Literal>,
     pub id: Option<Spanned<CallId>>,
     pub id_end: Option<Literal>,
     pub id_begin: Option<Literal>,

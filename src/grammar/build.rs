@@ -128,7 +128,7 @@ impl<'a> Builder<'a> {
         } else {
             needed_prefix(table)
         };
-        nodes.extend([text(prefix), text(&*tool.name)]);
+        nodes.extend([text(prefix), text(&*tool.name), literal(&head.suffix)]);
         if head.is_id {
             nodes.extend([text(":"), Node::Pattern("[0-9]+")]);
         }

@@ -313,6 +313,7 @@ impl Writer<'_> {
         } else {
             self.prefix(call.name)?;
             self.text.part(Role::Name, call.name.as_bytes())?;
+            self.text.mark(&head.suffix)?;
         }
         if let Some(id) = call.id.filter(|_| !head.id_begin.is_empty() && head.id_end.is_empty()) {
             self.text.mark(&head.id_begin)?;

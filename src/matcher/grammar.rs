@@ -49,6 +49,9 @@ pub const FENCE_INDENT: u32 = 3;
 pub const FENCE_TICKS: u32 = 64;
 pub const FENCE_INFO: u32 = 64;
 
+/// The maximum number of blanks from a line's end in a header to the marker that continues the header.
+pub const HEADER_BLANKS: u16 = 16;
+
 /// The maximum number of content spans that may be open at once. Only content spans are nested in each other, and real text has far
 /// fewer.
 pub const MOST_NESTED: usize = 6;

@@ -9,7 +9,9 @@ use std::ops::Range;
 use super::{
     bytes::{is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},
     code::{COMMON_LANGUAGE, COMMON_RUN, Code, CodeTracker},
-    grammar::{Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, LineRule, PatternSet, Region, TagRule},
+    grammar::{
+        Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Grammar, HEADER_BLANKS, LineRule, PatternSet, Region, TagRule,
+    },
 };
 
 /// The known facts about a byte's token. A byte of an unknown token may begin a special marker.
@@ -271,6 +273,9 @@ fn closes_by_line(region: &Region) -> bool {
     matches!(region.lines, LineRule::Fence { .. })
 }
 
+/// Replaces the number of a node after a line's end in a header: a marker that begins with `<` may follow.
+const LINE_END: u32 = u32::MAX;
+
 /// The bits of header ends in a header's inner trie.
 const ENDS: PatternSet = u32::MAX as PatternSet;
 
@@ -291,7 +296,8 @@ enum Literal {
         count: u16,
         node: u32,
     },
-    /// After a header's beginning: the number of bytes after a `<`, and the node to which they lead.
+    /// After a header's beginning: the number of bytes after a `<`, or after a line's end before it, and the node to which they
+    /// lead.
     Header {
         pattern: u8,
         pending: u16,
@@ -387,9 +393,14 @@ impl Literal {
 
     fn header(&mut self, grammar: &Grammar, pattern: u8, count: u32, pending: u16, node: u32, byte: u8) -> Outcome {
         let Some(rule) = &grammar.header else { return Outcome::Fail };
+        if byte == b'\n' && pending == 0 || node == LINE_END && is_blank(byte) && pending < HEADER_BLANKS {
+            *self = Literal::Header { pattern, pending: pending + 1, node: LINE_END };
+            return Outcome::More;
+        }
+        let node = if node == LINE_END { rule.inner } else { node };
         let next = grammar.child(node, byte, !0);
         let is_text = pending == 0 && next == 0;
-        if is_text && (byte == b'\n' || byte == b'<') || pending > 0 && next == 0 {
+        if is_text && byte == b'<' || pending > 0 && next == 0 {
             return Outcome::HeaderBreak { pattern, pending: pending.into(), torn: false };
         }
         let accepted = grammar.nodes[next as usize].accept;

@@ -147,7 +147,7 @@ impl Body {
             (State::Breaks, _) => Ok(Some(self.end(CallEnd::Malformed, 0))),
             (State::Implied, _) => Ok(Some(self.end(CallEnd::Implied, 0))),
             (State::Json { role }, _) => self.json(tables, table, view, role),
-            (_, BodyRule::Object(rule)) => self.object(rule, view),
+            (_, BodyRule::Object(rule)) => self.object(rule, table.is_bare, view),
             (_, BodyRule::Json) => self.arguments(table, view),
             (_, BodyRule::Tags(rule)) => self.tags(tables, table, rule, view),
             (_, BodyRule::Literal(rule)) => self.literal(tables, rule, view),

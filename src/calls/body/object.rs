@@ -10,7 +10,7 @@ use crate::calls::{
 const BESIDES: [&[u8]; 4] = [b"name", b"id", b"type", b"index"];
 
 impl Body {
-    pub(super) fn object(&mut self, rule: &ObjectRule, view: &View) -> Transition {
+    pub(super) fn object(&mut self, rule: &ObjectRule, is_bare: bool, view: &View) -> Transition {
         match self.state {
             State::Member { .. } | State::Key | State::Colon { .. } | State::MemberValue { .. } => {
                 let own = self.state;
@@ -34,7 +34,7 @@ impl Body {
                 (_, false) => Err(Decision::No),
                 (_, true) => self.go(State::Key),
             },
-            State::Key => self.key(rule, view),
+            State::Key => self.key(rule, is_bare, view),
             State::OtherKey { is_escaped } => {
                 let (len, state) = rest_of_string(view.text, is_escaped);
                 match state {
@@ -61,7 +61,8 @@ impl Body {
         }
     }
 
-    fn key(&mut self, rule: &ObjectRule, view: &View) -> Transition {
+    /// Reads a key. A bare object with a key that no call has is not a call.
+    fn key(&mut self, rule: &ObjectRule, is_bare: bool, view: &View) -> Transition {
         view.one_of(0, b"\"")?;
         if rule.key_is_name {
             if self.has_name {
@@ -77,6 +78,9 @@ impl Body {
             if reach.len() <= longest && !view.is_end {
                 return Err(Decision::More);
             }
+            if is_bare && reach.len() > longest {
+                return Err(Decision::No);
+            }
             self.has_other = true;
             return self.some(Piece::Framing, 1, State::OtherKey { is_escaped: false });
         };
@@ -89,7 +93,11 @@ impl Body {
         } else if is_one_of(&rule.ids) && !self.has_id {
             Role::Id
         } else {
-            self.has_other |= !BESIDES.contains(&key) && !lists.iter().any(|list| is_one_of(list));
+            let is_other = !BESIDES.contains(&key) && !lists.iter().any(|list| is_one_of(list));
+            if is_bare && is_other {
+                return Err(Decision::No);
+            }
+            self.has_other |= is_other;
             Role::Other
         };
         self.some(Piece::Framing, len + 2, State::Colon { role })

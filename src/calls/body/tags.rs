@@ -52,10 +52,16 @@ impl Body {
                 if rule.value[0].is_empty() {
                     return self.go(State::ValueStart);
                 }
-                if rule.key[1].ends_with(b">")
-                    && let Some(step) = self.blanks(view, State::BeforeValue)
-                {
-                    return Ok(Some(step));
+                if rule.key[1].ends_with(b">") {
+                    if let Some(step) = self.blanks(view, State::BeforeValue) {
+                        return Ok(Some(step));
+                    }
+                    // A repeated closer of the key.
+                    match view.literal(0, &rule.key[1]) {
+                        Decision::Yes => return self.some(Piece::Framing, rule.key[1].len(), State::BeforeValue),
+                        Decision::More => return Err(Decision::More),
+                        Decision::No => {}
+                    }
                 }
                 self.go(State::ValueOpen)
             }

@@ -13,8 +13,8 @@ use crate::{
     matcher::{
         bytes::insert,
         grammar::{
-            Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Guarded, LineRule, MOST_LINES, Pattern, PatternSet, Region,
-            flag,
+            Action, FENCE_INDENT, FENCE_INFO, FENCE_TICKS, Guarded, HEADER_BLANKS, LineRule, MOST_LINES, Pattern,
+            PatternSet, Region, flag,
         },
     },
 };
@@ -239,7 +239,8 @@ impl Compiler<'_> {
             Shape::Literal(bytes) if matches!(pattern.action, Action::HeaderBegin { .. } | Action::HeaderWhole) => {
                 let header = self.model.header.as_ref().map(|header| header.get_ref());
                 let ends = header.into_iter().flat_map(|header| &header.end).map(|end| end.get_ref().len());
-                bytes.len() + header.map_or(0, |header| header.max as usize) + ends.max().unwrap_or(0) - 1
+                let most = header.map_or(0, |header| header.max as usize) + usize::from(HEADER_BLANKS);
+                bytes.len() + most + ends.max().unwrap_or(0) - 1
             }
             Shape::Literal(bytes) => bytes.len() - usize::from(pattern.action != Action::DropLast),
             Shape::OpenName(_) if self.tag.attributes > 0 => {

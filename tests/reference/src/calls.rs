@@ -12,6 +12,8 @@ const WORD: usize = 256;
 const NAME: usize = 128;
 /// The maximum number of blanks in a gap before or in a head.
 const GAP: usize = 16;
+/// Members of an object that may be there besides those of its table.
+const BESIDES: [&str; 4] = ["name", "id", "type", "index"];
 const DEPTH: usize = 64;
 /// The maximum number of blanks after a value's end and before the text that confirms it; the most bytes of a key in that text; the
 /// most letters before the `>` of a misspelt closer.
@@ -406,15 +408,19 @@ impl<'a> Body<'a> {
         self.tables.iter().any(|table| self.is(at, &table.begin))
     }
 
-    /// Returns the table of which a call begins here. If several fit, a longer `begin` has precedence, then a table that needs
-    /// an object, then the first.
-    fn fitting(&self) -> Option<usize> {
+    /// Returns the tables in the order in which they are tried: a longer `begin` has precedence, then a table that needs an object.
+    fn in_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.tables.len()).collect();
         order.sort_by_key(|&number| {
             let table = &self.tables[number];
             std::cmp::Reverse((table.begin.len(), self.needs_object(table)))
         });
-        order.into_iter().find(|&number| self.fits(&self.tables[number], self.at))
+        order
+    }
+
+    /// Returns the first of these tables of which a call begins here.
+    fn fitting(&self) -> Option<usize> {
+        self.in_order().into_iter().find(|&number| self.fits(&self.tables[number], self.at))
     }
 
     /// Returns whether a call of this table needs an object, because calls of another table begin in the same way.
@@ -472,10 +478,26 @@ impl<'a> Body<'a> {
             return begins;
         }
         let quote = (self.at..self.text.len()).find(|&at| self.text[at] == b'"').unwrap();
-        let is_name = |name: &&String| self.is(quote + 1, name) && self.byte(quote + 1 + name.len()) == Some(b'"');
+        let quote = self.after_type(quote);
+        let is_name = |name: &&String| {
+            self.is(quote, "\"") && self.is(quote + 1, name) && self.byte(quote + 1 + name.len()) == Some(b'"')
+        };
         let Some(name) = table.name.iter().find(is_name) else { return false };
         let end = quote + name.len() + 2;
         self.byte(end + self.blanks_at(end, GAP)) == Some(b':')
+    }
+
+    /// Returns the index after `"type": "function",` and blanks, or the index itself if this is not there.
+    fn after_type(&self, at: usize) -> usize {
+        let mut end = at;
+        for literal in ["\"type\"", ":", "\"function\"", ","] {
+            if !self.is(end, literal) {
+                return at;
+            }
+            end += literal.len();
+            end += self.blanks_at(end, GAP);
+        }
+        end
     }
 
     /// Returns the pieces of a head at `from`, each with its end, if a whole head of this table is there.
@@ -486,8 +508,12 @@ impl<'a> Body<'a> {
         if !table.id_end.is_empty() {
             let end = self.find(at, &table.id_end, WORD).filter(|&end| end > at)?;
             at = end + table.id_end.len();
-            out.extend([(id(), end), (Piece::Framing, at)]);
+            out.push((id(), end));
         }
+        if !table.begin.is_empty() {
+            at += self.blanks_at(at, GAP);
+        }
+        out.push((Piece::Framing, at));
         let is_first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80;
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:/@#$+-".contains(&byte) || byte >= 0x80;
         let name = &self.text[at.min(self.text.len())..];
@@ -514,7 +540,9 @@ impl<'a> Body<'a> {
         }
         let after = end + blanks;
         let found = here(after);
-        let is_implied = self.is(after, &table.key[0]) || self.is(after, &table.end) || (self.closes)(after);
+        let is_object = table.body == "json" && self.byte(after) == Some(b'{');
+        let is_implied =
+            is_object || self.is(after, &table.key[0]) || self.is(after, &table.end) || (self.closes)(after);
         if found.is_none() && (has_ends || !is_implied) {
             return None;
         }
@@ -528,7 +556,10 @@ impl<'a> Body<'a> {
         let is_id = matches!(table.id, Some(CallId::Head(_)));
         let digits = name[prefix + 1..].iter().rev().take_while(|&&byte| byte.is_ascii_digit()).count();
         let has_number = is_id && digits > 0 && name[prefix + 1..].iter().rev().nth(digits) == Some(&b':');
-        let number = if has_number { digits + 1 } else { 0 };
+        let number = if has_number { digits + 1 } else { table.suffix.len() };
+        if !name[prefix + 1..].ends_with(table.suffix.as_bytes()) {
+            return None;
+        }
         let around = || if is_id { id() } else { Piece::Framing };
         out.push((around(), at + prefix));
         out.push((Piece::Call(Call::Name(None)), end - number));
@@ -641,14 +672,12 @@ impl<'a> Body<'a> {
         // The opener or the header may already have begun the first call.
         let mut first = named.map(|(number, name)| (number, Some(name)));
         if first.is_none() {
-            let mut order: Vec<usize> = (0..self.tables.len()).collect();
-            order.sort_by_key(|&number| std::cmp::Reverse(self.tables[number].begin.len()));
             let begins = |&number: &usize| {
                 let table = &self.tables[number];
                 let is_begun = !table.begin.is_empty() && opener.ends_with(&table.begin);
                 is_begun && table.body != "object" && self.fits_after_begin(table, self.at, true)
             };
-            first = order.into_iter().find(begins).map(|number| (number, None));
+            first = self.in_order().into_iter().find(begins).map(|number| (number, None));
         }
         if let Some((number, name)) = first {
             self.call(number, 0, name);
@@ -939,7 +968,13 @@ impl<'a> Body<'a> {
                 self.json_value(&value, &stops)?;
                 continue;
             }
-            let Some(end) = self.string_end(self.at + 1, b'"') else {
+            let names = [&table.name, &table.arguments, ids].into_iter().flatten().map(String::len);
+            let longest = names.chain([BESIDES[3].len()]).max().unwrap_or(0);
+            let end = self.string_end(self.at + 1, b'"');
+            if table.is_bare && end.unwrap_or(self.text.len()) > self.at + 1 + longest {
+                return Err(Stop::Bad);
+            }
+            let Some(end) = end else {
                 self.tell(Piece::Framing, self.text.len());
                 return Err(Stop::Cut);
             };
@@ -949,7 +984,11 @@ impl<'a> Body<'a> {
             let is_arguments = is_one_of(&table.arguments) && !has_arguments && !is_name;
             let is_id = is_one_of(ids) && !has_id && !is_name && !is_arguments;
             let is_known = [&table.name, &table.arguments, ids].into_iter().any(is_one_of);
-            has_other |= !is_known && !["name", "id", "type", "index"].iter().any(|name| name.as_bytes() == key);
+            let is_other = !is_known && !BESIDES.iter().any(|name| name.as_bytes() == key);
+            if table.is_bare && is_other {
+                return Err(Stop::Bad);
+            }
+            has_other |= is_other;
             self.tell(Piece::Framing, end + 1);
             self.must_be(b':')?;
             let byte = self.next()?;
@@ -1028,6 +1067,11 @@ impl<'a> Body<'a> {
             if !open.is_empty() {
                 if has_gaps {
                     self.framing(self.blanks_at(self.at, usize::MAX));
+                    // The closer of the key may be repeated.
+                    while self.is(self.at, &table.key[1]) {
+                        self.framing(table.key[1].len());
+                        self.framing(self.blanks_at(self.at, usize::MAX));
+                    }
                 }
                 self.must(open)?;
             }

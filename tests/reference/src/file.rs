@@ -119,6 +119,8 @@ pub struct Call {
     pub prefix: Vec<String>,
     #[serde(default)]
     pub need_prefix: bool,
+    #[serde(default)]
+    pub suffix: String,
     pub id: Option<CallId>,
     #[serde(default)]
     pub id_end: String,
@@ -166,6 +168,9 @@ pub struct Call {
     pub separator: Option<String>,
     #[serde(default)]
     pub sorted: bool,
+    /// Whether the table is one of a span without opener.
+    #[serde(skip)]
+    pub is_bare: bool,
 }
 
 fn names() -> Vec<String> {
@@ -362,6 +367,9 @@ impl Dialect {
     pub fn parse(text: &str) -> Result<Dialect, String> {
         let mut dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
         dialect.known()?;
+        for span in &mut dialect.spans {
+            span.calls.iter_mut().for_each(|call| call.is_bare = span.bare);
+        }
         // In the format, a missing number is 0.
         for tag in dialect.spans.iter_mut().filter_map(|span| span.tag.as_mut()) {
             tag.attributes = tag.attributes.filter(|&bound| bound > 0);

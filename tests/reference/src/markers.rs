@@ -12,6 +12,9 @@ use crate::file::{Dialect, Dropped, Route, Tag};
 /// The maximum number of content spans that may be open at once.
 pub(crate) const DEEPEST: usize = 6;
 
+/// The maximum number of blanks from a line's end in a header to the next marker.
+const HEADER_BLANKS: usize = 16;
+
 /// A span that is open.
 #[derive(Clone)]
 pub(crate) struct Region {
@@ -1162,15 +1165,26 @@ impl Reading<'_> {
             if at - middle > most {
                 break None; // a value that is not over by now is none
             }
+            // A line's end is a blank if a marker that begins with `<` follows.
+            let run = self.text[at.min(self.text.len())..]
+                .iter()
+                .take(HEADER_BLANKS)
+                .take_while(|&&byte| blank(byte))
+                .count();
             let byte = self.byte(at);
-            let end = end_at(at);
-            let key = key_at(at).filter(|(_, key)| at + key.len() - middle <= most);
+            let is_line_end = byte == Some(b'\n') && self.byte(at + run) == Some(b'<');
+            let next = if is_line_end { at + run } else { at };
+            let end = end_at(next);
+            let key = key_at(next).filter(|(_, key)| next + key.len() - middle <= most);
             let over = byte.is_none_or(|byte| byte == b'\n' || byte == b'<');
             if (over || end.is_some() || key.is_some() || byte.is_some_and(blank))
                 && let Some((name, from)) = value.take()
                 && at > from
             {
                 fields.push((name.clone(), from..at));
+            }
+            if end.is_some() || key.is_some() {
+                at = next;
             }
             if end.is_some() {
                 break end;

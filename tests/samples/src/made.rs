@@ -172,7 +172,7 @@ impl File<'_> {
         for key in ["head_end", "id_end"] {
             self.key(5, key);
         }
-        self.one_of(&["", "", "", "id = \"head\"\n"]);
+        self.one_of(&["", "", "", "id = \"head\"\n", "suffix = \"b\"\n"]);
         if self.random.one_in(3) {
             self.text += "prefix = [\"k\", \"ab\"]\n";
             self.once_in(2, "need_prefix = true\n");

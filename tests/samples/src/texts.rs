@@ -209,6 +209,7 @@ fn pieces_of(table: &CallTable) -> Vec<String> {
         &table.head_end,
         &table.id_end,
         &table.id_begin,
+        &table.suffix,
         &table.mark,
         &table.raw_quote,
         &table.open,
@@ -263,9 +264,11 @@ pub(crate) fn calls_of(table: &CallTable) -> Vec<String> {
         "literal" => table.open.clone(),
         _ => table.name_end.first().cloned().unwrap_or_default(),
     };
-    let mut heads = vec![format!("{begin}{id}{prefix}f{name_end}"), format!("{begin}{id}{prefix}f:1 {name_end}")];
+    let suffix = &table.suffix;
+    let mut heads =
+        vec![format!("{begin}{id}{prefix}f{suffix}{name_end}"), format!("{begin}{id}{prefix}f:1{suffix} {name_end}")];
     if !table.id_begin.is_empty() {
-        heads.push(format!("{begin}{id}{prefix}f{}8{name_end}", table.id_begin));
+        heads.push(format!("{begin}{id}{prefix}f{suffix}{}8{name_end}", table.id_begin));
     }
     let [key, value] = [&table.key, &table.value];
     let argument = |text: &str| match table.body.as_str() {

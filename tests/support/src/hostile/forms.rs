@@ -215,6 +215,7 @@ impl Form {
         }
         text += table.prefix.first().map_or("", String::as_str);
         text += name;
+        text += &table.suffix;
         if table.id.is_some() {
             text += ":0";
         }
@@ -512,13 +513,18 @@ fn of_span(dialect: &Dialect, span: &Span, table: &CallTable) -> Vec<Form> {
     let close = |number: usize| span.close.get(number).or(span.close.first()).cloned().unwrap_or_default();
     let literals = span.open.iter().enumerate().map(|(number, open)| [open.clone(), close(number)]);
     let bare = span.bare.then(|| [String::new(), close(0)]);
-    let regions: Vec<[String; 2]> = literals.chain(tags).chain(bare).collect();
+    let mut regions: Vec<[String; 2]> = literals.chain(tags).chain(bare).collect();
+    // If an opener begins the calls of the table, other openers begin those of other tables.
+    let is_begun = |open: &str| !table.begin.is_empty() && open.ends_with(&table.begin);
+    if regions.iter().any(|[open, _]| is_begun(open)) {
+        regions.retain(|[open, _]| is_begun(open));
+    }
     let closers: Vec<String> = regions.iter().map(|[_, close]| close.clone()).collect();
     let is_anywhere = span.place.is_none() && !span.bare;
     let form = |[open, close]: [String; 2]| Form {
         table: table.clone(),
         start: "content",
-        is_begun: !table.begin.is_empty() && open.ends_with(&table.begin),
+        is_begun: is_begun(&open),
         before: if is_anywhere { "So.\n".into() } else { String::new() },
         after: if close.is_empty() { String::new() } else { "\nDone.".into() },
         front: [open, String::new()],
