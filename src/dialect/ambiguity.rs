@@ -43,18 +43,6 @@ pub enum Shape {
     HeaderName,
 }
 
-impl Shape {
-    /// Returns the first two bytes of the marker, if they are the same in each of its spellings.
-    fn start(&self) -> Option<[u8; 2]> {
-        match self {
-            Shape::Literal(bytes) => bytes.first_chunk().copied().filter(|[_, second]| !second.is_ascii_whitespace()),
-            Shape::OpenName(name) => Some([b'<', *name.first()?]),
-            Shape::CloseName(_, 0) => Some(*b"</"),
-            _ => None,
-        }
-    }
-}
-
 /// Lists each marker once, and at most one marker more than the maximum: the caller refuses that many.
 pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     // Closers that count only after a forced close, or that only an option removes, are left out if they could be mistaken for
@@ -105,8 +93,12 @@ pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Resu
 
 /// Returns the reason if two markers cannot be distinguished where both count.
 fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
-    let starts = a.shape.start().zip(b.shape.start());
-    if starts.is_some_and(|(a, b)| a != b) || !may_meet(&a.pattern, &b.pattern) {
+    if let (Shape::Literal(a), Shape::Literal(b)) = (&a.shape, &b.shape)
+        && a.first() != b.first()
+    {
+        return None;
+    }
+    if !may_meet(&a.pattern, &b.pattern) {
         return None;
     }
     match &a.shape {
