@@ -337,7 +337,7 @@ fn imported(text: &str, is_python: bool) -> BTreeSet<String> {
 fn no_files_of_the_packages_in_javascript_and_python_import_each_other_in_a_circle() {
     for (folder, extension) in [("bindings/js/src", ".js"), ("bindings/python/python/libaside", ".py")] {
         let mut imports = BTreeMap::new();
-        for path in support::files(&Path::new(ROOT).join(folder)) {
+        for path in support::files(Path::new(ROOT).join(folder)) {
             if let Some(name) = path.file_name().unwrap().to_str().unwrap().strip_suffix(extension) {
                 imports.insert(name.to_owned(), imported(&fs::read_to_string(&path).unwrap(), extension == ".py"));
             }
