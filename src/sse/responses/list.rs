@@ -252,7 +252,7 @@ impl Responses {
         here.take(said);
         let result = &mut context.scratch.parts;
         result.begin(if list.is_body { Purpose::Body } else { Purpose::Stream });
-        // A closer behind the thinking of a server that splits is left out of a whole text.
+        // A closer after the thinking of a server that splits is left out of a whole text.
         let text = here.text.insert(here.config.start(context.setup)?);
         context.setup.look_for_calls(text, || prefix(id, here.config.number), list.is_body)?;
         context.setup.scan(text, Input::Feed(said), result)?;
