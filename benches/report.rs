@@ -444,8 +444,8 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
         "Many rewriters in random order: if the rewriter is in the processor's cache, a frame takes a tenth of the time. The \
          rest is waiting for the memory of the rewriter, its scanner and its envelope."
             .to_owned(),
-        "`repair`: only in chat is an event compared with the event before it; in the other formats, each event is read once \
-            more.".to_owned(),
+        "`repair`: an event is compared with the event before it a second time, and one that differs in more than its text is \
+            read once more.".to_owned(),
         "A rewriter has a scanner, the envelope with which events are compared, and the buffers for one event.".to_owned(),
         "`find_for_model`: a name is split at every separator, looked up once in the table of all names, and once more to \
             find a dialect for its calls."
