@@ -64,7 +64,6 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, De
     let word = name_len(view, at)?;
     let name = &view.text[at..at + word];
     let after = at + word;
-    let (blanks, end) = name_end(table, view, after)?;
     let prefix = rule.prefixes.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
     if rule.needs_prefix && prefix.is_none() {
         return Err(Decision::No);
@@ -76,6 +75,7 @@ pub fn read_head(table: &CallTable, view: &View, from: usize) -> Result<Head, De
         true => rule.suffix.len(),
         false => return Err(Decision::No),
     };
+    let (blanks, end) = name_end(table, view, after)?;
     head.set(Head::PREFIX, prefix);
     head.set(Head::NAME, word.saturating_sub(prefix + suffix));
     head.set(Head::SUFFIX, suffix);
