@@ -30,8 +30,8 @@ const LEAST_INSIDE: usize = 160;
 /// The length of a marker, and of the place that it may name.
 const MARKER: usize = 56;
 const PLACE: usize = 24;
-/// The least length of the text around a word of failure in a string.
-const LEAST_AROUND: usize = 40;
+/// The least length of a piece of a string around a word of failure.
+const LEAST_PIECE: usize = 40;
 /// The fewest objects in an object that make it a map of records.
 const LEAST_OF_MAP: usize = 8;
 /// The share of the room for an element that differs from the others, and for any other element.
@@ -241,21 +241,33 @@ impl<'a> Document<'a> {
         node.overhead() + node.children.iter().map(|child| self.fit(child, low.max(least(child)), edits)).sum::<usize>()
     }
 
-    /// Leaves out the middle of a string, but not the text around the first word in it that says that something failed.
+    /// Leaves out the middle of a string, but not the text around the first and the last word in it that says that something failed.
     fn cut(&self, node: &Node, room: usize, edits: &mut Vec<Edit>) -> usize {
         let Range { start, end } = node.span;
         let keep = room.saturating_sub(self.marker);
-        let plain = start + 1 + keep * 2 / 3..end - 1 - keep / 3;
-        // Between words that failed and the ends of the string, there are two markers.
-        let around = keep.saturating_sub(self.marker) / 3;
-        let middle = start + 1 + around..(end - 1).saturating_sub(around);
-        let inside = middle.start + self.marker..middle.end.saturating_sub(around + self.marker);
-        let is_long = around >= LEAST_AROUND && inside.start < inside.end;
-        let word = is_long.then(|| failures::built_in().failing_words(self.bytes, inside).next()).flatten();
-        let gone = match word.map(|end| end.saturating_sub(around / 3).max(middle.start)) {
-            Some(from) => vec![middle.start..from, (from + around).min(middle.end)..middle.end],
-            None => vec![plain],
+        // The length of each piece between markers, with that many words.
+        let piece = |words: usize| keep.saturating_sub(words * self.marker) / (2 + words);
+        let middle = |piece: usize| start + 1 + piece..(end - 1).saturating_sub(piece);
+        let inside = middle(piece(1) + self.marker);
+        let is_long = piece(1) >= LEAST_PIECE && inside.start < inside.end;
+        let mut found = is_long.then(|| failures::built_in().failing_words(self.bytes, inside)).into_iter().flatten();
+        let first = found.next();
+        let last =
+            found.last().filter(|last| piece(2) >= LEAST_PIECE && first.is_some_and(|first| first + piece(2) < *last));
+        let words: Vec<usize> = first.into_iter().chain(last).collect();
+        let piece = piece(words.len());
+        let middle = match words.is_empty() {
+            true => start + 1 + keep * 2 / 3..end - 1 - keep / 3,
+            false => middle(piece),
         };
+        let mut at = middle.start;
+        let mut gone = Vec::new();
+        for word in words {
+            let from = word.saturating_sub(piece / 3).max(at);
+            gone.push(at..from);
+            at = (from + piece).min(middle.end).max(at);
+        }
+        gone.push(at..middle.end);
         let mut left = node.span.len();
         for gone in gone {
             let gone = self.whole(&node.span, gone);
