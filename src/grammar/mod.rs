@@ -127,6 +127,7 @@ impl Dialect {
     /// # Errors
     ///
     /// Any [`GrammarError`]. Running out of memory ends the process.
+    #[doc(alias = "aside_dialect_grammar")]
     pub fn grammar(
         &self,
         format: GrammarFormat,

@@ -81,12 +81,11 @@ def check_grammars(engine: str, tag_of: Callable[[str, str, bool], Any]) -> None
         dialect = libaside.Dialect.find(name)
         start = "header" if dialect.start == "header" else "content"
         try:
-            # A prompt has begun the turn.
-            one, two = (
-                re.sub(r"^<\|\w+\|>assistant", "", libaside.join("", "", dialect=dialect, start=start, calls=calls)) for calls in (ONE, TWO)
-            )
+            written = [libaside.join("", "", dialect=dialect, start=start, calls=calls) for calls in (ONE, TWO)]
         except libaside.AsideError:  # The dialect writes no calls.
             continue
+        # A prompt has begun the turn.
+        one, two = (re.sub(r"^<\|(\w+\|>assistant|message_model\|>)", "", text) for text in written)
         before = "" if start == "header" else "Well. "
         for choice, is_parallel in [("required", True), ("required", False), ("get_weather", True), ("auto", True), ("auto", False)]:
             tag = tag_of(name, choice, is_parallel)
