@@ -570,10 +570,17 @@ def test_sglang_calls(sglang: type[Any]) -> None:
 
 
 def test_sglang_constrains_calls_to_the_dialect(sglang: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    modules(monkeypatch, {"xgrammar": {"StructuralTag": SimpleNamespace(model_validate=lambda tag: tag["format"])}})
-    tools = [
-        SimpleNamespace(model_dump=lambda name=name, **_: {"type": "function", "function": {"name": name}}) for name in ("run", "stop")
-    ]
+    def form(tag: dict[str, Any]) -> Any:
+        return tag["format"]
+
+    def tool(name: str) -> SimpleNamespace:
+        def dump(**_: Any) -> dict[str, Any]:
+            return {"type": "function", "function": {"name": name}}
+
+        return SimpleNamespace(model_dump=dump)
+
+    modules(monkeypatch, {"xgrammar": {"StructuralTag": SimpleNamespace(model_validate=form)}})
+    tools = [tool("run"), tool("stop")]
     detector = FunctionCallParser.ToolCallParserEnum["aside-qwen3"]()
     tag = detector.get_structural_tag
     assert tag(tools)["elements"][1] == {"type": "any_text", "excludes": ["<tool_call>"]}

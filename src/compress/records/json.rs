@@ -141,21 +141,24 @@ impl<'a> Document<'a> {
     /// Finds JSON that is most of a text: one value that begins and ends with lines, or a sequence of at least two such values; or one
     /// string that is all of the text.
     pub fn find(bytes: &'a [u8]) -> Option<Document<'a>> {
-        let mut at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let mut rest = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let ends_a_string = bytes.trim_ascii_end().ends_with(b"\"");
         let mut tries = 0;
         // The number of attempts is limited, because each of them may read a large part of the text up to a fault.
-        while at * 2 <= bytes.len() && tries < MOST_TRIES {
-            let rest = &bytes[at..];
-            let is_string =
-                tries == 0 && rest.trim_ascii_start().starts_with(b"\"") && rest.trim_ascii_end().ends_with(b"\"");
-            if is_string || matches!(rest.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        while tries < MOST_TRIES {
+            rest = rest.trim_ascii_start();
+            if rest.len() * 2 < bytes.len() {
+                break;
+            }
+            let is_string = tries == 0 && ends_a_string && rest.starts_with(b"\"");
+            if is_string || matches!(rest.first(), Some(b'{' | b'[')) {
                 tries += 1;
-                let root = Document::value(bytes, at);
+                let root = Document::value(bytes, bytes.len() - rest.len());
                 if let Some(root) = root.filter(|root| root.span.len() * 2 > bytes.len()) {
                     return Some(Document { bytes, root, related: Vec::new(), marker: MARKER });
                 }
             }
-            at += memchr::memchr(b'\n', rest)? + 1;
+            rest = &rest[memchr::memchr(b'\n', rest)? + 1..];
         }
         None
     }
