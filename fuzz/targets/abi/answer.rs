@@ -146,6 +146,7 @@ fn mirror(options: &AnswerOptions) -> Result<Options, ()> {
         .leading_tags(one(&[LeadingTags::Dialect, LeadingTags::Text], options.leading_tags)?)
         .budget((options.budget > 0).then_some(Budget::new(options.budget, unit, scope)));
     one(&[()], options.reserved)?;
+    one(&[(); START_CALLS as usize + 1], options.start)?;
     let made = Options::new()
         .scanner(scanner)
         .thinking(one(&[Thinking::Keep, Thinking::Drop, Thinking::Inline], options.thinking)?)
