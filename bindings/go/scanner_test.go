@@ -399,8 +399,8 @@ func TestForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 			scanner.Feed([]byte("a[[b["), func(aside.Event) bool { return true })
-			// Between two collections, little memory stays unfreed, compared with the limit of this test. What a collection finds is
-			// freed by another goroutine.
+			// Between two collections, little memory stays unfreed, compared with the limit of this test. Another goroutine frees
+			// the memory that a collection finds.
 			if i%100 == 0 {
 				runtime.GC()
 				time.Sleep(time.Millisecond)
