@@ -401,7 +401,7 @@ func TestForgotten(t *testing.T) {
 			scanner.Feed([]byte("a[[b["), func(aside.Event) bool { return true })
 			// Between two collections, little memory stays unfreed, compared with the limit of this test. Another goroutine frees
 			// the memory that a collection finds.
-			if i%100 == 0 {
+			if i%25 == 0 {
 				runtime.GC()
 				time.Sleep(time.Millisecond)
 			}
@@ -411,7 +411,7 @@ func TestForgotten(t *testing.T) {
 	before := resident(t)
 	forget()
 	// The events of one scanner alone need 2 KiB.
-	if grown := resident(t) - before; grown > many*1024 {
+	if grown := resident(t) - before; grown > many*2000 {
 		t.Errorf("%d forgotten scanners and dialects: %d KiB more", many, grown>>10)
 	}
 }

@@ -23,7 +23,7 @@ pub fn of_example(example: &str) -> PathBuf {
             build.args(["--features", "templates"]);
         }
         let mut target = profile.parent().unwrap();
-        if !target.join("CACHEDIR.TAG").exists() {
+        if !target.join(".rustc_info.json").exists() {
             build.arg("--target").arg(target.file_name().unwrap());
             target = target.parent().unwrap();
         }
