@@ -99,6 +99,6 @@ pub use delta::{CallDelta, End};
 pub(crate) use events::has_tables;
 pub use options::{ImpliedEnd, NotWhole, Options, UnknownTool};
 pub(crate) use schema::{Schema, Types};
-pub(crate) use tools::flat_name;
 pub use tools::{Tools, ToolsError};
+pub(crate) use tools::{flat_name, namespace_end};
 pub use writer::{CallState, CallWriter};

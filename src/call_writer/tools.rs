@@ -183,8 +183,12 @@ impl Tools {
 
 /// Returns the name of a tool in a namespace, for servers and models that have no namespaces.
 pub(crate) fn flat_name(namespace: &str, name: &str) -> String {
-    let between = if namespace.ends_with("__") { "" } else { "__" };
-    format!("{namespace}{between}{name}")
+    format!("{namespace}{}{name}", namespace_end(namespace.as_bytes()))
+}
+
+/// Returns the text between a namespace and a name in a flat name.
+pub(crate) fn namespace_end(namespace: &[u8]) -> &'static str {
+    if namespace.ends_with(b"__") { "" } else { "__" }
 }
 
 fn not_json(text: &str, offset: usize) -> ToolsError {

@@ -2,6 +2,7 @@
 //! tools writes the namespaces of new calls.
 
 use super::json::{Fault, Object, Value};
+use crate::call_writer::namespace_end;
 use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, append_all, push};
 
@@ -33,7 +34,16 @@ fn flat(tool: &Object<'_>) -> Result<Option<Vec<u8>>, Fault> {
         let comma: &[u8] = if list.is_empty() { b"" } else { b"," };
         append_all(
             &mut list,
-            &[comma, &tool.body[before], b"\"", namespace, between(namespace), own, b"\"", &tool.body[after]],
+            &[
+                comma,
+                &tool.body[before],
+                b"\"",
+                namespace,
+                namespace_end(namespace).as_bytes(),
+                own,
+                b"\"",
+                &tool.body[after],
+            ],
         )?;
     }
     Ok(Some(list))
@@ -45,7 +55,7 @@ pub fn flatten_name(object: &Object<'_>, edits: &mut Edits) -> Result<Option<usi
     let at = object.find("namespace");
     let Some(namespace) = at.and_then(|at| object.members[at].value.string()) else { return Ok(None) };
     if let Some((name, own)) = object.get("name").and_then(|name| Some((name, name.string()?))) {
-        edits.put(name.span.clone(), &[b"\"", namespace, between(namespace), own, b"\""])?;
+        edits.put(name.span.clone(), &[b"\"", namespace, namespace_end(namespace).as_bytes(), own, b"\""])?;
     }
     Ok(at)
 }
@@ -66,9 +76,4 @@ pub fn remove_members(object: &Object<'_>, removed: &[usize], edits: &mut Edits)
         push(&mut spans, member.span())?;
     }
     edits.remove(&spans, |at| removed.contains(&at))
-}
-
-/// Returns the text between a namespace and a name, as flat names have it.
-fn between(namespace: &[u8]) -> &'static [u8] {
-    if namespace.ends_with(b"__") { b"" } else { b"__" }
 }
