@@ -175,8 +175,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns the keys of a tool's parameters, or `None` if they may be any. If they are needed, they count also for a tool that is
-    /// not strict.
+    /// Returns the keys of a tool's parameters, or `None` if they may be any. If they are needed, those of a tool that is not strict
+    /// are returned too.
     fn keys(&mut self, tool: &'a Tool<'a>, is_needed: bool) -> Option<Vec<Key<'a>>> {
         let part = tool.part(is_needed)?;
         self.note(tool, "", &part, &["type", "properties", "required", "additionalProperties"]);

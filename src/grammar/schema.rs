@@ -5,7 +5,7 @@ use crate::{
     json::{Reader, unescape},
 };
 
-/// A tool. Its parameters are JSON text, or `None` if they may be anything. `given` are the parameters of a tool that is not strict too.
+/// A tool. `parameters` is JSON text, or `None` if they may be anything. `given` is that text even if the tool is not strict.
 pub struct Tool<'a> {
     pub name: String,
     pub parameters: Option<&'a str>,
@@ -82,8 +82,8 @@ impl<'a> Part<'a> {
 }
 
 impl<'a> Tool<'a> {
-    /// Returns the schema of the parameters, or `None` if they may be anything. If it `is_needed`, it counts also for a tool that is
-    /// not strict.
+    /// Returns the schema of the parameters, or `None` if they may be anything. With `is_needed`, the
+    /// schema of a tool that is not strict is returned too.
     pub fn part(&self, is_needed: bool) -> Option<Part<'a>> {
         let text = if is_needed { self.given } else { self.parameters }?;
         Some(Part { text, schema: self.schema })

@@ -8,6 +8,7 @@ const OF_THE_SHELL: [&str; 27] = [
 ];
 /// Commands that pass on lines of a listed command in a pipe.
 const PASSING: [&str; 5] = ["cat", "grep", "head", "tail", "wc"];
+
 /// A simple command of a line.
 #[derive(Default)]
 pub struct Command {
@@ -26,6 +27,7 @@ impl Command {
         &self.words[self.words.iter().take_while(|word| is_assignment(word)).count()..]
     }
 
+    /// Returns whether the command begins with the words of an entry of the list, or only passes on lines in a pipe.
     pub fn is_listed(&self, listed: &[String]) -> bool {
         let words = self.words();
         let begins = |entry: &String| {

@@ -18,7 +18,8 @@ use crate::memory::{self, append};
 use crate::sse::protocol::Context;
 
 impl Responses {
-    /// Ends the text of a part. `said` is the whole text in the server's event; what it has more than the deltas is read too.
+    /// Ends the text of a part. `said` is the whole text in the server's event. If it continues the deltas, the
+    /// continuation is read too.
     fn end_text(&mut self, context: &mut Context<'_>, message: usize, part: usize, said: &[u8]) -> Result<(), Error> {
         let Message { id, parts, .. } = &mut self.messages[message];
         let here = &mut parts[part];

@@ -70,8 +70,8 @@ module Aside
       @raw.b.freeze
     end
 
-    # Returns, for +:call+, whether the library made the id, because the model wrote none, or the id of an earlier call. Otherwise
-    # false.
+    # Returns, for +:call+, whether the library made the id. It does so if the model wrote no id, or that of an earlier call.
+    # Returns false for any other kind.
     def made?
       @made || false
     end

@@ -70,7 +70,7 @@ enum Pair {
     Message,
 }
 
-/// The finished parts of a message, with their indexes, as far as there was room to keep them.
+/// The finished parts of a message, with their indexes. A part for which there was no room is missing.
 #[derive(Default)]
 struct Done {
     parts: Vec<(u64, Vec<u8>)>,

@@ -39,7 +39,7 @@ pub enum PartState {
     Over,
 }
 
-/// The text that is repeated when an item is closed, as far as there was room to keep it.
+/// The text that is repeated when an item is closed. If there was no room for all of it, its end is missing.
 #[derive(Default)]
 pub struct Kept {
     pub text: Vec<u8>,

@@ -122,8 +122,7 @@ impl Form {
         forms
     }
 
-    /// Returns whether the call breaks before its hostile value, at another value that is null and has no valid spelling in this
-    /// form.
+    /// Returns whether another value breaks the call before its hostile value: text that is not JSON, in the place of a null.
     pub fn is_broken(&self, way: &Way) -> bool {
         way.is_broken && self.table.body != "tags" && way.quote != 1
     }
