@@ -1,6 +1,6 @@
-//! The ladder: the ways to feed the front of a chunk without a `Pull`, the cheapest first. Nearly all chunks complete no marker, so
-//! the functions of this file must not allocate, and their cost is measured in instructions. Only this file decides the order of
-//! the ways. A host that can use only some kinds of results passes a `Take`, and may allow more kinds later in the same chunk.
+//! Feeds the front of a chunk without a `Pull`. There are several ways, and the cheapest is tried first. Nearly all chunks
+//! complete no marker, so the functions of this file must not allocate, and their cost is measured in instructions. A caller that
+//! accepts only some kinds of parts names them by a `Take`, and may accept more kinds later in the same chunk.
 
 use super::{
     engine::{Engine, SHORT},
@@ -13,19 +13,21 @@ use crate::{
     utf8::{incomplete_tail, is_continuation},
 };
 
-/// Chunks up to this length are examined as a whole. Stopping at the first byte that matters would cost more than it saves.
+/// Of chunks up to this length, all bytes are examined. Stopping at the first byte that changes the state would cost more than it
+/// saves.
 const LONGEST_PASSED: usize = 256;
 /// The kinds of parts of a chunk that the caller accepts. Each kind includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(not(feature = "c-api"), allow(dead_code))]
 pub enum Take {
-    /// The whole chunk, if it is text to its end and nothing is held before it.
+    /// The whole chunk, if all of it is text and no earlier bytes are held.
     WholeText,
-    /// The whole chunk, if it is at most one event.
+    /// The whole chunk, if it completes at most one event.
     Whole,
-    /// Text: the whole chunk, or its front that decides the held bytes. Up to this kind, nothing can panic.
+    /// Text: the whole chunk, or the first bytes of it, up to the byte after which nothing is held. With this kind and those
+    /// before it, feeding cannot panic.
     Parts,
-    /// Text, or the next piece of a body of calls, for a caller that has tried the whole chunk before.
+    /// Text, or the next piece of a body of calls. For a caller that has already tried to feed the whole chunk.
     Pieces,
 }
 
@@ -34,7 +36,8 @@ pub struct Part {
     /// The role of the event's bytes, in the innermost channel.
     pub piece: Piece,
     pub offset: u64,
-    /// Whether the event's bytes are held bytes: the last ones that were reported. If not, they are the front of the chunk.
+    /// Whether the event's bytes are in the hold buffer, as the bytes that were reported last. If not, they are at the front of
+    /// the chunk.
     pub is_held: bool,
     /// The number of the event's bytes. Text without bytes is not an event: all bytes that were fed are then held.
     pub len: usize,
@@ -58,8 +61,8 @@ impl Part {
 }
 
 impl Scanner {
-    /// Feeds a short chunk of ASCII that loops in the automaton's state, as most tokens do, as a short cut of `advance`. In all
-    /// other cases it returns `None` and feeds nothing. Cannot panic.
+    /// Feeds a short chunk of ASCII that loops in the automaton's state, as most tokens do. `advance` does the same more slowly.
+    /// Returns `None`, and feeds nothing, for any other chunk. Cannot panic.
     #[inline(always)]
     pub(crate) fn advance_in_loop(&mut self, chunk: &[u8]) -> Option<Part> {
         let Scanner { dialect, engine } = self;
@@ -78,7 +81,7 @@ impl Scanner {
         if !engine.state.is_fallback() {
             let front = match chunk.len() <= SHORT || !engine.is_holding() {
                 true => chunk,
-                // The bytes that decide the held bytes are fed first, and then the rest separately.
+                // The first bytes decide whether the held bytes are text, and are fed separately from the rest.
                 false if take >= Take::Parts => engine.first_part(compiled, chunk)?,
                 false => return None,
             };
@@ -126,7 +129,7 @@ impl Engine {
         Some(Part { len, is_held: true, ..Part::whole(Piece::Text, offset, chunk) })
     }
 
-    /// Feeds a long chunk like a short one, if no bytes are held.
+    /// Does the work of `advance_short` for a long chunk before which no bytes are held.
     #[inline(always)]
     fn advance_long(&mut self, compiled: &Compiled, chunk: &[u8], take: Take) -> Option<Part> {
         self.ledger.end_in_table(chunk.len())?;
@@ -169,7 +172,7 @@ impl Engine {
         Some(Part { len, ..Part::whole(Piece::Text, offset, chunk) })
     }
 
-    /// Keeps the beginning of a character at the end of the held bytes. Returns the number of its bytes.
+    /// If the held bytes end inside a character, keeps the character's first bytes held. Returns their number.
     #[inline(never)]
     fn hold_character(&mut self, to: StateInfo) -> usize {
         self.text = if to.held() == 0 { incomplete_tail(self.hold.all()) } else { 0 };
@@ -179,7 +182,8 @@ impl Engine {
         self.text
     }
 
-    /// Returns the state that a long chunk leads to, if it leads from state to state, and whether it is ASCII.
+    /// Returns the state that a long chunk leads to, and whether the chunk is ASCII. Returns `None` if a marker is complete, or
+    /// if the automaton cannot decide.
     #[inline(always)]
     fn lead(&self, compiled: &Compiled, chunk: &[u8]) -> Option<(StateInfo, bool)> {
         if chunk.len() <= LONGEST_PASSED
@@ -196,7 +200,7 @@ impl Engine {
         (run.exit.is_none() && run.state.is_filled()).then(|| (run.state, chunk.is_ascii()))
     }
 
-    /// Returns the first bytes of a long chunk that decide the held bytes, so that nothing is held after them.
+    /// Returns the first bytes of a long chunk, up to the byte after which nothing is held.
     #[inline(never)]
     fn first_part<'a>(&self, compiled: &Compiled, chunk: &'a [u8]) -> Option<&'a [u8]> {
         if self.text > 0 {

@@ -111,7 +111,7 @@ impl Attributes {
         self.push(b"end", middle..header.len(), header, middle..header.len(), false)
     }
 
-    /// Reads a header that consists of one of the keys, its value and an end.
+    /// Reads a header that consists of a key, its value and an end.
     pub fn read_whole_header(&mut self, rule: &HeaderRule, header: &[u8]) -> Result<(), Error> {
         self.clear();
         let middle = before_end(rule, header);
@@ -194,7 +194,7 @@ impl Attributes {
     }
 }
 
-/// Returns the position of a whole header's end. If several ends fit after the beginning, the longest counts.
+/// Returns the position of a whole header's end. If the header ends with several of the rule's `ends`, the longest counts.
 fn before_end(rule: &HeaderRule, header: &[u8]) -> usize {
     let begin = rule.begins.iter().find(|begin| begins(rule, header, begin)).map_or(0, |begin| begin.len());
     let ends = rule.ends.iter().filter_map(|literal| {
@@ -209,7 +209,7 @@ fn begins(rule: &HeaderRule, text: &[u8], literal: &[u8]) -> bool {
     text.get(..literal.len()).is_some_and(|text| same(rule.fold, text, literal))
 }
 
-/// Returns whether this route fits the fields. Of two fields with one name, the last counts.
+/// Returns whether this route fits the fields. Of two fields with the same name, the last counts.
 pub fn fits(rule: &HeaderRule, route: &Route, fields: &Attributes) -> bool {
     route.when.iter().all(|(field, wanted)| {
         let is_wanted = |value: &[u8]| wanted.iter().any(|wanted| same(rule.fold, value, wanted.as_bytes()));
@@ -217,7 +217,7 @@ pub fn fits(rule: &HeaderRule, route: &Route, fields: &Attributes) -> bool {
     })
 }
 
-/// Returns the first stretch from `at` on whose first byte satisfies `first`, and all others `rest`.
+/// Returns the first stretch from `at` on that begins with a byte for which `first` is true, and continues while `rest` is true.
 fn run(bytes: &[u8], at: usize, first: fn(u8) -> bool, rest: fn(u8) -> bool) -> Option<Range<usize>> {
     let start = at + bytes.get(at..)?.iter().position(|&byte| first(byte))?;
     let len = bytes[start..].iter().position(|&byte| !rest(byte))?;

@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// If a held word may continue in the chunk, this many bytes of the chunk are examined first.
+/// The number of bytes of a chunk that are examined first, if a held word may continue in the chunk.
 const FEW: usize = 64;
 
 impl Engine {
@@ -39,7 +39,7 @@ impl Engine {
         self.optional.get().is_some_and(|optional| optional.calls.are_wanted)
     }
 
-    /// Returns whether a body of calls may open a span here without an opener. Each position must then be examined.
+    /// Returns whether calls without an opener may open a span here, so that each position must be examined.
     pub fn may_be_bare(&self, compiled: &Compiled) -> bool {
         compiled.bare & self.spans.flags() != 0 && self.spans.open().is_empty()
     }
@@ -65,7 +65,7 @@ impl Engine {
         }
     }
 
-    /// Returns the closers that count at this place and end the body.
+    /// Returns the closers that end the body at the stream's position.
     pub(super) fn closers<'a>(&self, compiled: &'a Compiled) -> Option<Closers<'a>> {
         let (region, active) = (self.spans.region(), self.spans.active());
         let tables = compiled.calls(region)?;
@@ -73,19 +73,19 @@ impl Engine {
         Some(Closers { grammar: &compiled.grammar, tables, region: compiled.grammar.region(region), active, innermost })
     }
 
-    /// Returns whether the body may be at its beginning, with at most blanks so far: some markers count only there.
+    /// Returns whether the body has at most blanks so far and is in a region in which some markers count only at the beginning.
     pub fn is_first_in_body(&self, compiled: &Compiled) -> bool {
         let cleared = compiled.grammar.region(self.spans.region()).cleared;
         self.spans.flags() & (flag::FIRST | cleared) != 0
     }
 
-    /// Notes that the next bytes belong to the body.
+    /// Notes that bytes of the body follow, so that it is no longer at its beginning.
     pub fn pass_first_in_body(&mut self, compiled: &Compiled, are_blank: bool) {
         let cleared = compiled.grammar.region(self.spans.region()).cleared;
         self.spans.lose(&compiled.grammar, flag::FIRST | if are_blank { 0 } else { cleared });
     }
 
-    /// Returns whether the last header names a call, if a table requires that.
+    /// Returns whether the last header names a call, or no table requires a header to name calls.
     fn names_call(&self, tables: &CallTables) -> bool {
         tables.named_by_header().is_none() || self.name_of_header(tables).is_some()
     }
@@ -120,8 +120,9 @@ impl Pull<'_> {
         (asks || self.is_in_sentence(rule)).then_some((rule, tag))
     }
 
-    /// Returns whether the next opener, of this rule, is text, because it is in a sentence and the family does not write this
-    /// form by itself: on its line, a blank and other text precede it, or another such call.
+    /// Returns whether the next opener, of this rule, is text because it is in a sentence: text and then a blank precede it on
+    /// its line, or such an opener that was found to be text. This concerns only rules for forms that the family itself does not
+    /// write.
     fn is_in_sentence(&self, rule: u8) -> bool {
         let engine = &self.engine;
         self.compiled.spans[usize::from(rule)].is_lenient
@@ -215,14 +216,14 @@ impl Pull<'_> {
             let step = self.look(at_end, |lookahead| closers.next(&body, lookahead))?;
             match step {
                 None => return Ok(self.wait()),
-                // The text must be reported first: the step depends on bytes after it, and if the host stops, other bytes may
-                // follow.
+                // The text must be reported before the empty piece: the piece depends on the bytes that follow, and if the host
+                // stops after the text, it may feed other bytes.
                 Some(Step::Piece { len: 0, .. }) if !wants && self.whole_text() > 0 => return Ok(ReadOutcome::Part),
                 Some(Step::Piece { piece, len, next }) if !wants || piece == Piece::Text => {
                     self.pass_first_in_body(len);
                     self.engine.text += len;
                     self.engine.set_body(Some(next));
-                    // Text that begins in the held bytes is reported separately, so that the chunk need not be held.
+                    // Text that begins in the held bytes is reported separately, so that the rest of the chunk need not be held.
                     if has_held && len > 0 {
                         return Ok(ReadOutcome::Part);
                     }
@@ -239,7 +240,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Notes that the next `len` bytes after the text belong to the body. They are contiguous.
+    /// Notes that the next `len` bytes after the text belong to the body. These bytes must be contiguous.
     pub(super) fn pass_first_in_body(&mut self, len: usize) {
         if len > 0 && self.engine.is_first_in_body(self.compiled) {
             let are_blank = self.rest(self.engine.text).iter().take(len).all(|&byte| is_blank(byte));
@@ -247,8 +248,8 @@ impl Pull<'_> {
         }
     }
 
-    /// Decides the held bytes of a body, or the first of them: in a value they belong to the value; in a word of a call, the
-    /// call breaks and they are text. Returns whether something was decided.
+    /// Decides what the held bytes of a body are, or the first of them. In a value they are part of the value; in a word of a
+    /// call they are text, and the call is malformed. Returns whether anything was decided.
     pub(super) fn release_body(&mut self) -> bool {
         let Some(&body) = self.engine.body() else { return false };
         let Some(tables) = self.compiled.calls(self.engine.spans.region()) else { return false };
@@ -290,8 +291,8 @@ impl Pull<'_> {
         Ok(self.event(kind, len))
     }
 
-    /// Calls `ask` with the bytes after the text, made contiguous: first with few bytes, so that a held word does not move the
-    /// whole chunk into the hold buffer. Returns `None` if more bytes are needed than there are.
+    /// Calls `ask` with the bytes after the text, made contiguous. `ask` gets few bytes first, and more if it returns `None`, so
+    /// that the whole chunk need not be copied into the hold buffer after a held word. Returns `None` if all bytes are too few.
     fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(Lookahead) -> Option<T>) -> Result<Option<T>, Error> {
         let by_tokens = self.engine.hold.has_marks();
         let mut more = FEW;
@@ -302,7 +303,7 @@ impl Pull<'_> {
                 self.gather(held + more)?;
             }
             let rest = self.rest(start);
-            // The token of each byte of the text is looked up, so the text must not be the whole chunk each time.
+            // With tokens, the mark of each byte is looked up, so only few bytes are examined first.
             let text = if by_tokens { &rest[..rest.len().min(more)] } else { rest };
             let is_all = start + text.len() == self.unreported();
             let mark = |at: usize| self.mark(start + at);
@@ -330,22 +331,23 @@ pub(super) fn counts(
 #[derive(Clone, Copy)]
 pub(super) struct Lookahead<'a> {
     pub(super) text: &'a [u8],
-    /// Whether no further bytes follow.
+    /// Whether the stream ends after these bytes.
     pub(super) is_end: bool,
-    /// Returns the token mark of the byte at an index of the original bytes; `None` if bytes are fed without tokens.
+    /// Returns the token mark of a byte by its index in the whole lookahead, of which `text` is a part; `None` if bytes are fed
+    /// without tokens.
     pub(super) marks: Option<&'a dyn Fn(usize) -> TokenMark>,
-    /// The index of `text` in the original bytes.
+    /// The index of `text` in the whole lookahead.
     pub(super) from: usize,
 }
 
 impl<'a> Lookahead<'a> {
-    /// Returns the bytes after the first `len`.
+    /// Returns the lookahead without its first `len` bytes.
     pub(super) fn after(self, len: usize) -> Lookahead<'a> {
         let len = len.min(self.text.len());
         Lookahead { text: &self.text[len..], from: self.from + len, ..self }
     }
 
-    /// Returns the first `len` bytes, after which more may follow.
+    /// Returns the first `len` bytes of the lookahead, after which more may follow.
     fn first(self, len: usize) -> Lookahead<'a> {
         Lookahead { text: &self.text[..len], is_end: self.is_end && len == self.text.len(), ..self }
     }
@@ -361,7 +363,7 @@ impl<'a> Lookahead<'a> {
     }
 }
 
-/// The closers that count in the region of a body, and end it.
+/// The closers that end a body: those of its region that count.
 pub(super) struct Closers<'a> {
     grammar: &'a Grammar,
     tables: &'a CallTables,
@@ -373,20 +375,20 @@ pub(super) struct Closers<'a> {
 }
 
 impl<'a> Closers<'a> {
-    /// Returns the closers in the body that would begin after this opener.
+    /// Returns the closers of the body that this opener would begin.
     fn of_span(compiled: &'a Compiled, tables: &'a CallTables, inside: u8, tag: u8) -> Closers<'a> {
         let region = compiled.grammar.region(inside);
         Closers { grammar: &compiled.grammar, tables, region, active: region.active(0, 0, tag), innermost: 0 }
     }
 
-    /// Returns the next step of a body. A closer that is a special token ends the body anywhere; inside a string or a value it
-    /// breaks the call.
+    /// Returns the next step of a body. A closer that is a special token ends the body even inside a string or a value; the call
+    /// is then malformed.
     fn next(&self, body: &Body, lookahead: Lookahead) -> Option<Step> {
         let Some((at, len)) = self.special_closer(&lookahead) else { return self.step(body, &lookahead) };
         if let Some(step) = self.step(body, &lookahead.first(at)) {
             return Some(step);
         }
-        // The bytes up to the closer are read as if the text ended there, so that later bytes change nothing.
+        // The bytes up to the closer's end are read as if no more followed, so that later bytes change nothing.
         let all = Lookahead { is_end: true, ..lookahead.first(at + len?) };
         Some(body.break_off(self.step(body, &all), at))
     }
@@ -409,8 +411,8 @@ impl<'a> Closers<'a> {
         ask(&View { text: lookahead.text, is_end: lookahead.is_end, innermost: self.innermost, closers: &closers })
     }
 
-    /// Returns the index of the first closer that is a special token, and its length, or no length if more bytes are needed to
-    /// decide whether it is a closer.
+    /// Returns the index of the first closer that is a special token, and its length. The length is `None` if more bytes are
+    /// needed to decide whether it is a closer.
     fn special_closer(&self, lookahead: &Lookahead) -> Option<(usize, Option<usize>)> {
         let patterns = self.active & self.tables.closers & !self.tables.first_closers & self.region.special;
         if patterns == 0 || lookahead.marks.is_none() {

@@ -65,7 +65,7 @@ pub struct Chunk<'a> {
 #[derive(Clone)]
 struct Tokens<'a> {
     list: &'a [Token],
-    /// Whether the first token began in the chunk before.
+    /// Whether the first token began in the previous chunk.
     goes_on: bool,
     /// The token that was looked up last: its index, and the index of its first byte. The next look-up is usually near it.
     near: Cell<(usize, usize)>,
@@ -117,7 +117,7 @@ impl<'a> Chunk<'a> {
 }
 
 impl Tokens<'_> {
-    /// Returns the index of the token with this byte, and the index of the token's first byte.
+    /// Returns the index of the token that contains this byte, and the index of the token's first byte.
     fn find(&self, at: usize) -> (usize, usize) {
         let (mut index, mut start) = self.near.get();
         while start > at {

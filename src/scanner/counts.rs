@@ -20,7 +20,7 @@ use crate::utf8::{continuations, fit, is_continuation};
 pub struct Counts {
     /// Bytes of text.
     pub bytes: u64,
-    /// Characters of text. In invalid UTF-8, each byte that does not continue a character counts.
+    /// Characters of text. In invalid UTF-8, each byte that does not continue a character counts as one.
     pub characters: u64,
     /// Spans that were opened.
     pub spans: u64,
@@ -54,7 +54,7 @@ pub struct Budget {
     pub limit: u64,
     /// The unit that is counted.
     pub unit: BudgetUnit,
-    /// The scope, at whose beginning the count starts at 0.
+    /// The scope. The count is 0 where the scope begins.
     pub scope: BudgetScope,
 }
 
@@ -106,13 +106,12 @@ pub struct ChannelCounts {
     bytes: [u64; 4],
     /// The number of bytes that are not the first byte of a character.
     continuations: [u64; 4],
-    /// The number of spans. 32 bits are enough: each span has a marker.
+    /// The number of spans, at most `u32::MAX`.
     spans: [u32; 4],
 }
 
 impl ChannelCounts {
-    /// Returns the counts of a channel. `more` is the number of later bytes of its text, each of which is counted as a
-    /// character.
+    /// Returns the counts of a channel. `more` is the number of bytes of its text that were not added to `bytes` yet.
     pub fn counts(&self, channel: Channel, more: u64) -> Counts {
         let at = channel as usize;
         let bytes = self.bytes[at] + more;
@@ -158,7 +157,7 @@ pub fn move_all(counts: &mut [u64; 4], to: Channel) {
     counts[to as usize] += moved;
 }
 
-/// Returns the channel of the text before it was reclassified.
+/// Returns the channel that text had before it was reclassified as `to`.
 fn other(to: Channel) -> Channel {
     if to == Channel::Thinking { Channel::Content } else { Channel::Thinking }
 }

@@ -29,7 +29,7 @@ use crate::{
     memory::TryBox,
 };
 
-/// The largest offset to which a host may skip. No stream is so long, and later offsets cannot overflow.
+/// A host may skip only to offsets below this one. No stream is that long, and later offsets cannot overflow.
 #[cfg(feature = "c-api")]
 const MOST_SKIPPED: u64 = 1 << 63;
 /// Chunks up to this length are short: they are read byte by byte, and joined to the held bytes.
@@ -44,8 +44,8 @@ pub const SHORT: usize = 16;
 #[repr(C)]
 pub struct Engine {
     pub ledger: Ledger,
-    /// The state of the automaton while the matcher is in the table. During this time, `code`, `framing` and the flags of
-    /// `spans` have the values of its entry.
+    /// The state of the automaton while the matcher is in the table. Until the matcher leaves the table, `code`, `framing` and
+    /// the flags of `spans` keep the values from when it entered.
     pub state: StateInfo,
     /// The number of bytes that were found to be text and are in no event yet. Between chunks, they are the beginning of a
     /// character.
@@ -53,7 +53,7 @@ pub struct Engine {
     pub before: Before,
     pub spans: Spans,
     pub hold: HoldBuffer,
-    /// The unfinished work after `text`.
+    /// The unfinished work on the bytes after `text`.
     pub pending: Pending,
     pub code: CodeTracker,
     /// The code tracker of the text before a tool call, which continues after the call. Only for dialects that guard code.
@@ -67,7 +67,7 @@ pub struct Engine {
     pub content_before: u64,
     /// The start of a stream if no prompt says otherwise.
     pub start: Start,
-    /// The flag of the host's option for a stray closer.
+    /// The flag for the host's option `stray_close`.
     stray_close: u16,
     /// Whether streams start in the thinking only by a guess of the dialect.
     pub guesses_start: bool,
@@ -75,7 +75,7 @@ pub struct Engine {
     pub is_guess: bool,
     /// The reason that the host has given for the stream's end.
     pub end_reason: EndReason,
-    /// The rule and tag of the opener that the text has mentioned last.
+    /// The rule and tag of the last opener that the text only mentioned.
     pub mentioned: Option<(u8, u8)>,
     /// `flag::LEADING`, if tags of other families open the thinking at the beginning of a stream; otherwise 0.
     leading: u16,
@@ -102,9 +102,9 @@ impl Engine {
         if !is_known {
             return Err(Error::NoSuchStart);
         }
-        // Bytes that are held at the beginning of a chunk stay until its end. After them, as many more may have to be held, or a
-        // short chunk may be joined to them. Tags with attributes are rarely long: capacity for a long tag is reserved when one
-        // arrives.
+        // Bytes that are held at the beginning of a chunk stay until its end. After them, the same number of bytes may have to be
+        // held again, or a short chunk may be appended. Tags with attributes are rarely long: capacity for a long tag is reserved
+        // when one arrives.
         let most = compiled.room + 1;
         let mut engine = Engine {
             ledger: Ledger::default(),
@@ -164,7 +164,7 @@ impl Engine {
         self.state = StateInfo::FALLBACK;
         self.text = 0;
         self.before = prose::LINE;
-        // The held bytes stay until the next chunk, because the host may still read the last events' bytes by `before`.
+        // The held bytes stay until the next chunk, because the host may still read the last events' bytes with `before`.
         self.hold.clear();
         self.pending = Pending::Unread;
         self.code = CodeTracker::NEW;
@@ -184,7 +184,8 @@ impl Engine {
         }
     }
 
-    /// Notes that a marker follows. Text after a marker of the prompt counts as the beginning of the stream.
+    /// Notes that a marker follows. After it, a tag of another family does not open the thinking, unless the marker is in the
+    /// prompt.
     pub fn pass_marker(&mut self, compiled: &Compiled) {
         let gained = if self.is_in_prompt { self.leading } else { 0 };
         self.spans.change(compiled, flag::LEADING, gained);
@@ -201,7 +202,8 @@ impl Engine {
         }
     }
 
-    /// Notes the end of the prompt. If the prompt ended the thinking, a further closer of the thinking is superfluous.
+    /// Notes the end of the prompt. If the prompt ended the thinking, a further closer of the thinking is removed, and the text
+    /// before it stays content.
     pub fn end_prompt(&mut self, compiled: &Compiled) {
         self.is_in_prompt = false;
         if self.has_closed && self.stray_close == 0 && self.spans.channel() != Channel::Thinking {
@@ -227,8 +229,8 @@ impl Engine {
         Ok(Engine { hold, optional, attributes: self.attributes.try_clone()?, ledger: self.ledger.clone(), ..*self })
     }
 
-    /// Returns the bytes that do not change the state at the stream's position, in any number and order, and the channel.
-    /// Cannot panic.
+    /// Returns the channel, and the bytes that do not change the state at the stream's position, in any number and order. Cannot
+    /// panic.
     #[cfg(feature = "c-api")]
     #[inline]
     pub fn quiet(&self, compiled: &Compiled) -> Option<(Channel, crate::matcher::bytes::ByteSet)> {
@@ -253,7 +255,7 @@ impl Engine {
         }
     }
 
-    /// Leaves the table or the recogniser, so that the bytes after the text are read again.
+    /// Leaves the table, or drops the recogniser, so that the bytes after the text are read again.
     pub fn leave(&mut self, compiled: &Compiled) {
         if !self.state.is_fallback() {
             self.leave_at(compiled, &compiled.automaton.origin(self.state.state()));
@@ -262,7 +264,7 @@ impl Engine {
         self.ledger.set_table_until(0);
     }
 
-    /// Leaves the table at this origin, the position of the next byte to be read.
+    /// Leaves the table and restores the state at this origin, the position of the next byte to be read.
     pub fn leave_at(&mut self, compiled: &Compiled, origin: &Origin) {
         let region = compiled.grammar.region(self.spans.region());
         self.spans.lose(&compiled.grammar, origin.stage.lost(region));
@@ -277,13 +279,13 @@ impl Engine {
         is_content && (self.json.is_open() || self.spans.flags() & flag::LEAD != 0)
     }
 
-    /// Returns whether the next byte is in a string of an answer in JSON.
+    /// Returns whether the next byte, `byte`, is in a string of an answer in JSON.
     pub fn in_json_string(&self, byte: u8) -> bool {
         self.spans.channel() == Channel::Content && self.json.in_string(byte)
     }
 
-    /// Follows a byte of text in an answer in JSON, or the byte with which such an answer begins: the first content, or the
-    /// first text of a code block. The code tracker has read the byte already.
+    /// Reads a byte of text in an answer in JSON. Such an answer may also begin with the byte, if it is the first of the content
+    /// or of a code block. The code tracker must have read the byte already.
     pub fn pass_json(&mut self, compiled: &Compiled, byte: u8) {
         let begins_block = self.code.begins_json();
         if self.spans.channel() != Channel::Content || !compiled.grammar.guards_json {
@@ -328,7 +330,7 @@ impl Engine {
         self.state = compiled.automaton.enter(&compiled.grammar, &config, &self.code, self.framing);
     }
 
-    /// Follows a byte that was found to be text, outside the table.
+    /// Updates the state, outside the table, for a byte that was found to be text.
     pub fn pass(&mut self, compiled: &Compiled, byte: u8) {
         let region = compiled.grammar.region(self.spans.region());
         if region.has_lines() {
@@ -340,8 +342,7 @@ impl Engine {
         self.text += 1;
     }
 
-    /// Returns the number of bytes after `text` that were read, but are not decided, or are decided for a later piece of a
-    /// body.
+    /// Returns the number of bytes after `text` that were read but are not decided, or belong to a later piece of a body.
     #[inline]
     pub fn undecided(&self) -> usize {
         let read = match &self.pending {
@@ -396,7 +397,7 @@ impl Engine {
         self.optional.get_mut()?.thoughts.as_mut()
     }
 
-    /// Returns the start of the stream that a prompt has shown.
+    /// Returns the start of the stream according to its prompt, if there is one.
     pub fn prompted_start(&self) -> Option<Start> {
         self.optional.get()?.prompt.start
     }

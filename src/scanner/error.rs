@@ -20,7 +20,7 @@ pub enum Error {
     /// There was no memory for the scanner or its data. After this error in the middle of a stream, the scanner must be
     /// reset before it is used again.
     OutOfMemory,
-    /// The dialect has no span of the channel to start in, or no headers.
+    /// The dialect has no span of the channel in which the stream should start, or no headers for a start in a header.
     NoSuchStart,
     /// A `finish` was stopped before its last event. Finish the stream or reset the scanner before the next feed or flush.
     FinishPending,

@@ -81,10 +81,10 @@ pub enum Kind<'a> {
     Framing,
     /// The span ends. The bytes are the marker that ends it, if there is one.
     Close(Cause),
-    /// All content so far was thinking, or all thinking so far was content; the event's channel is the right one. It was
-    /// thinking if a closer of the thinking arrives without an opener before it. It was content if the stream ends in thinking
-    /// that was only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), or if the closer of a wrapper of the answer
-    /// ends the thinking. The event has no bytes, and is reported at most once in a stream.
+    /// All content so far was thinking, or all thinking so far was content; the event has the right channel. Content becomes
+    /// thinking at a closer of the thinking without an opener. Thinking becomes content if the stream ends in thinking that was
+    /// only guessed ([`Scanner::end_reason`](crate::Scanner::end_reason)), or if the closer of a wrapper of the answer ends the
+    /// thinking. The event has no bytes, and is reported at most once in a stream.
     Reclassify,
     /// The thinking exceeds its budget here. The event has no bytes, is between two characters, and is reported once for each
     /// span or stream.
@@ -100,20 +100,19 @@ pub enum Kind<'a> {
         /// The number of the call in the stream, from 0.
         index: u64,
     },
-    /// The name of the call, whole. The bytes are the name. If the name is the value of a header's field, this member has it
-    /// instead.
+    /// The whole name of the call: the event's bytes, or this member if the name is the value of a header's field.
     CallName(Option<&'a [u8]>),
-    /// An id of the call, whole. If the whole head is the id, it is reported in two parts, with the name between them.
+    /// The id of the call. It is reported whole, unless the whole head is the id: then in two parts, with the name between them.
     CallId,
-    /// A key of the arguments, whole. It is not reported for arguments that are JSON.
+    /// A whole key of the arguments. It is not reported for arguments that are JSON.
     CallKey,
-    /// The word for the type of the next value, whole.
+    /// The whole word for the type of the next value.
     CallType,
     /// A value, or the arguments as JSON, verbatim. It is reported in pieces that do not cut a character.
     CallValue,
     /// The value ends. The bytes are its closer, if it has one. It is not reported for arguments that are JSON.
     CallValueEnd {
-        /// Whether the value ended without its closer, or with a misspelt one.
+        /// Whether the value ended without its closer, or with a misspelt closer.
         is_repaired: bool,
     },
     /// The call ends. The bytes are its last marker, if it has one.

@@ -1,5 +1,5 @@
-//! The events of one method call, pulled one at a time: the results of a `Pull` or of the ladder, with their bytes. These functions
-//! must not change the stream.
+//! The events of one method call, pulled one at a time. Only the `Pull` changes the stream; this file adds the bytes to its
+//! events.
 
 use std::fmt;
 

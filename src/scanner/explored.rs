@@ -6,8 +6,8 @@
 //! Which rows of the table are filled, and which states have room, depends on the texts that other streams have read before. So
 //! the same states are visited in two orders, and with room for a few states only: each must continue in the same way.
 //!
-//! `ASIDE_STATES` is the most states that are visited from each start, beginning with the states that the shortest texts lead to.
-//! `ASIDE_EVERY=1` uses all pieces, `ASIDE_DIALECT=NAME` one dialect.
+//! `ASIDE_STATES` is the maximum number of states that are visited from each start. States that shorter texts lead to are visited
+//! first. `ASIDE_EVERY=1` uses all pieces, `ASIDE_DIALECT=NAME` one dialect.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, hash_map::DefaultHasher},
@@ -49,8 +49,7 @@ impl Hasher for Bytes {
     }
 }
 
-/// Returns everything in a state that decides how it continues, except the position in a body. Offsets and counts are not
-/// included.
+/// Returns the parts of a state that later events depend on, except the position in a body, offsets and counts.
 fn kept(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(Vec::with_capacity(160));
     let Engine { ledger, state, text, before, spans, hold, pending, code, json, framing, has_begun, .. } = engine;
@@ -69,14 +68,15 @@ fn kept(engine: &Engine) -> Vec<u8> {
     bytes.0
 }
 
-/// Returns the result of `kept` and the position in a body. One position has several forms, which continue in the same way.
+/// Returns the result of `kept` and the position in a body. The engine may keep the same position in several forms, which
+/// continue in the same way.
 fn kept_with_body(engine: &Engine) -> Vec<u8> {
     let mut bytes = Bytes(kept(engine));
     engine.body().hash(&mut bytes);
     bytes.0
 }
 
-/// Returns the engine outside the table.
+/// Returns a copy of the scanner's engine that has left the table.
 fn left(scanner: &Scanner) -> Engine {
     let mut engine = scanner.engine.try_clone().unwrap();
     engine.leave(&scanner.dialect.compiled);
@@ -147,7 +147,7 @@ struct Explorer {
     most: usize,
     nodes: Vec<Node>,
     found: HashSet<Vec<u8>>,
-    /// The outcome for each form in which the engine keeps a state, and the node that reached it first.
+    /// The outcome of each state, and the first node that was visited in this state. The key is the state outside the table.
     outcomes: HashMap<Vec<u8>, (u64, usize)>,
 }
 
@@ -257,7 +257,7 @@ fn explore(files: &[String], every: bool, most: usize, say: fn(&str)) {
     });
 }
 
-/// Returns the outcome of each state of a dialect that is visited from the content, without the numbers of the table's states.
+/// Visits states of a dialect, from a start in the content. Returns each state outside the table, with its outcome.
 fn outcomes(toml: &str, most: usize, is_reversed: bool, room: Option<usize>) -> Option<HashMap<Vec<u8>, u64>> {
     let dialect = Dialect::load(toml).ok()?;
     if let Some(room) = room {

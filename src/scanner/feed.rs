@@ -40,8 +40,8 @@ impl Scanner {
         }
     }
 
-    /// Feeds a chunk, which is short if `IS_SHORT`, for a host that never stops. Most chunks are fed at once, and the code for long
-    /// chunks must not slow down the code for short ones.
+    /// Feeds a chunk, which is short if `IS_SHORT`, for a host that never stops. Most chunks are fed as one part, and the code
+    /// for long chunks must not slow down the code for short ones.
     #[inline(never)]
     fn feed_at_once<const IS_SHORT: bool>(
         &mut self,
@@ -88,7 +88,7 @@ impl Scanner {
         (fed + done, result)
     }
 
-    /// If the host stops after a part of the chunk, holds the bytes after the part that must be held. Returns their number.
+    /// Holds the first bytes of `rest` that must be held if the host stops before `rest`. Returns their number.
     fn hold_due(&mut self, rest: &[u8]) -> usize {
         if self.engine.body().is_some() { self.events(rest).consumed() } else { 0 }
     }

@@ -98,8 +98,8 @@ impl HoldBuffer {
         }
     }
 
-    /// Begins a chunk if nothing is held, and keeps a few bytes, at least one. If they do not fit, it returns false and changes
-    /// nothing. Cannot panic.
+    /// Begins a chunk when nothing is held, and holds a few bytes of it, at least one. If they do not fit, returns false and
+    /// changes nothing. Cannot panic.
     #[inline(always)]
     pub fn keep_few(&mut self, few: &[u8]) -> bool {
         let is_done = self.bytes.get_mut(..few.len()).is_some_and(|to| copy_few(to, few).is_some());
@@ -109,7 +109,8 @@ impl HoldBuffer {
         is_done
     }
 
-    /// Begins a chunk if few bytes are held, and appends a few, at least one. Returns false if they do not fit. Cannot panic.
+    /// Begins a chunk, and appends a few bytes of it to the held bytes, at least one. Returns false if they do not fit. Cannot
+    /// panic.
     #[inline(always)]
     pub fn append_few(&mut self, few: &[u8]) -> bool {
         if self.reported > 0 {
@@ -124,7 +125,7 @@ impl HoldBuffer {
         is_done
     }
 
-    /// Removes the last bytes, which were appended from this chunk.
+    /// Removes the last `count` bytes, which must be from this chunk.
     pub fn take_back(&mut self, count: usize) {
         self.truncate(self.len.saturating_sub(count));
     }
@@ -143,7 +144,7 @@ impl HoldBuffer {
         self.bytes.get(self.reported.wrapping_sub(len)..self.reported).unwrap_or_default()
     }
 
-    /// Makes room for more bytes, if all held bytes are reported.
+    /// Makes room for more bytes, after dropping reported bytes of this chunk if nothing else is held.
     pub fn make_room(&mut self, more: usize) -> Result<(), Error> {
         self.forget_reported();
         self.try_reserve(more)
@@ -156,7 +157,7 @@ impl HoldBuffer {
         if more <= self.bytes.len() - self.len {
             return Ok(());
         }
-        // If bytes arrive one by one, the buffer's contents must not be moved for each byte.
+        // The buffer at least doubles: if bytes arrive one by one, its contents must not be moved for each byte.
         let mut grown = HoldBuffer::new((self.len + more).max(2 * self.bytes.len()))?;
         grown.push(self.all());
         self.bytes = grown.bytes;
@@ -212,7 +213,7 @@ impl HoldBuffer {
         self.marks = None;
     }
 
-    /// Keeps, from now on, the mark of each byte.
+    /// Begins to keep the mark of each byte.
     pub fn begin_marks(&mut self) -> Result<(), Error> {
         if self.marks.is_none() {
             let mut marks = Vec::new();

@@ -61,13 +61,13 @@ impl Ledger {
         Some(self.offset.wrapping_add(len as u64)).filter(|&end| end <= self.table_until)
     }
 
-    /// Reports text of the automaton, up to an offset. Returns the offset of its beginning.
+    /// Reports text that only the automaton has read, up to the offset `end`. Returns the offset of its beginning.
     #[inline(always)]
     pub fn report_plain(&mut self, end: u64) -> u64 {
         std::mem::replace(&mut self.offset, end)
     }
 
-    /// Counts the continuation bytes of characters in text of the automaton.
+    /// Counts the continuation bytes of characters in text that only the automaton has read.
     #[inline]
     pub fn add_continuations(&mut self, channel: Channel, text: &[u8]) {
         self.counts.add_continuations(channel, text);
@@ -81,18 +81,19 @@ impl Ledger {
         offset
     }
 
-    /// Reports bytes that are not text, after text of the automaton. Returns the offset of their beginning.
+    /// Reports bytes that are not text, and first counts the text before them that only the automaton has read. Returns the
+    /// offset of their beginning.
     pub fn report_other(&mut self, channel: Channel, len: usize) -> u64 {
         self.count_plain(channel);
         self.report(len)
     }
 
-    /// Adds the text of an event that `report` has reported.
+    /// Adds to the counts the text of an event that `report` has reported.
     pub fn add_text(&mut self, channel: Channel, text: &[u8]) {
         self.counts.add_text(channel, text);
     }
 
-    /// Adds the text that the automaton alone has reported.
+    /// Adds to the counts the text that only the automaton has read.
     #[inline]
     pub fn count_plain(&mut self, channel: Channel) {
         self.counts.add_plain(channel, self.offset - self.counted);

@@ -20,7 +20,7 @@ pub struct Optional {
     pub calls: StreamCalls,
 }
 
-/// State that a prompt has left for the stream.
+/// The part of a stream's state that comes from its prompt.
 #[derive(Clone, Copy, Default)]
 pub struct Prompt {
     /// The start of the stream; `None` without a prompt.
@@ -29,7 +29,7 @@ pub struct Prompt {
     pub open: Option<u8>,
     /// The number of held bytes that belong to the prompt. They are at the front, and will be in no event.
     pub early: usize,
-    /// Whether some of the prompt's bytes are decided.
+    /// Whether some of the prompt's held bytes are decided.
     pub is_settled: bool,
     /// The number of bytes of the last marker that belong to the prompt.
     pub marker: usize,
@@ -42,7 +42,7 @@ pub struct StreamCalls {
     pub are_wanted: bool,
     /// Whether tool openers inside the thinking are text.
     pub never_in_thinking: bool,
-    /// The position in the body of the innermost span, if it is read by tables.
+    /// The position in the body of the innermost span, if tables describe the body.
     pub body: Option<Body>,
     /// Hashes of the names of the open elements, in a dialect with elements.
     pub elements: TryBox<[u32; MOST_NESTED as usize]>,

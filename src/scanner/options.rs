@@ -92,8 +92,8 @@ impl ScannerOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeadingTags {
-    /// The tag opens the thinking, in every dialect of models: a host or a model has written it in place of the dialect's
-    /// marker. The tag's closer or the dialect's closer ends the thinking, whichever is first.
+    /// The tag opens the thinking, in every dialect for models: hosts and models write it in place of the dialect's marker. The
+    /// tag's closer or the dialect's closer ends the thinking, whichever is first.
     #[default]
     Dialect,
     /// The tag is text. Use it if the host asks for such a tag in its prompt, and looks for the tag itself.

@@ -21,12 +21,12 @@ pub enum Pending {
         seen: usize,
         opens_calls: bool,
     },
-    /// The number of bytes of a body of calls that depend on more bytes.
+    /// The number of bytes of a body of calls that wait for later bytes to decide them.
     Held(usize),
     Due(PendingMarker),
 }
 
-/// The events that a marker may have, in the order of their reports.
+/// The events that a marker may cause, in the order in which they are reported.
 pub mod due {
     /// Framing before the marker.
     pub const BEFORE: u16 = 1;

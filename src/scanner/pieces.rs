@@ -130,7 +130,7 @@ impl Engine {
             0 if is_waiting => rest,
             0 => len,
             _ => {
-                // Bytes of the chunk that are in no event yet are reported in place.
+                // Bytes of the chunk that are not part of this piece are fed again, and reported without a copy.
                 let back = if is_waiting { 0 } else { rest.min(few) };
                 self.hold.take_back(back);
                 self.hold.report(len);
@@ -153,7 +153,7 @@ impl Engine {
         }
         self.optional.get_mut()?.calls.pass(piece, next);
         let is_last = fed == chunk.len() && (is_waiting || left == 0 && !next.has_empty_piece());
-        // The host may stop after this piece.
+        // The host may stop after this piece, and the state must be valid then.
         self.state = StateInfo::FALLBACK;
         if is_last {
             self.settle_body(compiled);

@@ -75,7 +75,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Prepares to report the held bytes, or the first of them, unchanged. Returns whether there are any.
+    /// Prepares to report the held bytes, or the first of them, as text or part of a value. Returns whether any are held.
     fn release(&mut self) -> bool {
         let held = self.engine.hold.unreported().len();
         // Before the first byte, all held bytes belong to the prompt.

@@ -27,7 +27,7 @@ pub enum ReadOutcome {
 
 impl Pull<'_> {
     /// Reads to the next marker or framing. `left` is a lower bound of the rest of the budget, in bytes. Reading must not
-    /// continue far beyond it, because text that exceeds the budget is divided.
+    /// continue far beyond the budget, because text that exceeds it is divided.
     #[inline(never)] // See `report_text`.
     pub(super) fn read(&mut self, at_end: bool, left: Option<usize>) -> Result<ReadOutcome, Error> {
         self.give_back();
@@ -325,8 +325,8 @@ impl Pull<'_> {
         prose::is_word_tag(b"<", self.marker_bytes(len))
     }
 
-    /// Returns whether the next marker, which has this action, opens a span or a message by a token. Wrappers of the content
-    /// are left out, because they may be inside a sentence.
+    /// Returns whether the next marker, which has this action, is a token that opens a span or a message. Returns false for
+    /// wrappers of the content, because they may be inside a sentence.
     fn is_token(&self, action: Action) -> bool {
         let is_wrapper = match action {
             Action::Open { rule, .. } => self.compiled.spans[usize::from(rule)].channel == Channel::Content,
@@ -335,8 +335,8 @@ impl Pull<'_> {
         !is_wrapper && prose::begins_token(self.byte(0))
     }
 
-    /// Returns whether the next tag is the first text of its line after two blanks or more, as in code. Text must precede it
-    /// since the last close.
+    /// Returns whether the next tag is the first text of its line after two blanks or more, as in code, and other text precedes
+    /// it after the last closer.
     fn is_indented(&self) -> bool {
         let engine = &*self.engine;
         let is_after_text = engine.spans.flags() & flag::FRESH == 0;
@@ -361,8 +361,8 @@ impl Pull<'_> {
         closers.and_then(|closers| closers.get(usize::from(tag))).map_or(b"", |closer| closer.as_bytes())
     }
 
-    /// Returns whether the next marker is the closer of an opener that the text has mentioned, perhaps with a suffix: in this
-    /// line, in another that is indented, or anywhere if thinking has ended.
+    /// Returns whether the next marker is the closer, perhaps with a suffix, of the last opener that the text only mentioned.
+    /// Unless thinking has ended, the closer must be on the line of the opener, or be indented.
     fn closes_mentioned(&self, len: u32) -> bool {
         let engine = &*self.engine;
         let is_asked = engine.code.mentions_tag() || engine.has_closed || self.is_indented();

@@ -46,7 +46,7 @@ impl Pull<'_> {
         Ok(Some(EventRef { kind, channel, offset: 0, len: 0, place: Place::Held(engine.hold.reported()), tokens: 0 }))
     }
 
-    /// Opens the span that the stream starts in, unless a prompt decides it.
+    /// Opens the span that the stream starts in, unless a prompt decides the start.
     pub(super) fn open_start(&mut self) {
         let Start::Channel(channel) = self.engine.start else { return };
         if channel == Channel::Content || self.engine.prompted_start().is_some() {
@@ -130,7 +130,7 @@ impl Pull<'_> {
                 PendingMarker::new(due::RECLASSIFY | due::CLOSE, OpenSpan::NONE)
             }
             Action::Absorb => {
-                // The model wrote the opener of guessed thinking, which confirms the guess, unless the opener is words.
+                // The model wrote the opener of guessed thinking, which confirms the guess, unless the opener consists of words.
                 let rule = engine.spans.innermost().map(|span| span.rule);
                 engine.is_guess &= rule.is_some_and(|rule| compiled.is_label(rule));
                 removed(due::AGAIN)
@@ -366,7 +366,7 @@ impl Pull<'_> {
     }
 }
 
-/// Returns the marker of a header. Its fields decide the channel of its body.
+/// Returns the pending marker of a header. The header's fields decide the channel of the body.
 fn message(compiled: &Compiled, innermost: Option<&OpenSpan>, fields: &Attributes, tag: u8) -> PendingMarker {
     let rule = header_rule(compiled);
     let route = rule.routes.iter().find(|route| fits(rule, route, fields));

@@ -21,7 +21,7 @@ pub struct OpenSpan {
     name: u8,
     /// Whether the span ended a thinking span that had not been closed.
     pub has_ended: bool,
-    /// Whether the span is the body of a message without calls.
+    /// Whether the span is the body of a message that is routed by its fields and has no calls.
     pub is_addressed: bool,
     /// The flag `BLANK` at the time when another span began inside this one.
     was_blank: bool,
@@ -161,7 +161,7 @@ impl Spans {
         closed
     }
 
-    /// Notes the closing of a span of this rule that was not open.
+    /// Notes a closer of this rule whose span was not open.
     pub fn set_closed(&mut self, rule: u8) {
         self.closed_once |= 1 << rule;
     }
@@ -203,7 +203,7 @@ impl Spans {
         self.channel = compiled.grammar.region(self.region).channel;
         let addressed = if innermost.is_some_and(|span| span.is_addressed) { flag::ADDRESSED } else { 0 };
         let ended = if innermost.is_some_and(|span| span.has_ended) { flag::ENDED } else { 0 };
-        // A content span that ends the thinking replaces the thinking span.
+        // A content span that opens in the thinking closes the thinking span, so that the depth stays the same.
         let around = usize::from(self.depth) - usize::from(self.channel == Channel::Thinking);
         let full = if around >= MOST_NESTED { flag::FULL } else { 0 };
         let derived = flag::ENDED | flag::FULL | flag::ADDRESSED;

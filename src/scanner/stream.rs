@@ -50,7 +50,7 @@ impl Scanner {
     ///
     /// # Panics
     ///
-    /// Panics without memory. `with_options` returns an error instead.
+    /// Panics if there is no memory. `with_options` returns an error instead.
     #[doc(alias = "aside_scanner_new")]
     #[must_use]
     pub fn new(dialect: &Dialect) -> Scanner {
@@ -91,7 +91,7 @@ impl Scanner {
         scanner.engine.spans.config(&self.dialect.compiled.grammar)
     }
 
-    /// Returns whether the stream is in a body that is read by tables of calls, or in an answer in JSON.
+    /// Returns whether the stream is in a body that tables of calls describe, or in an answer in JSON.
     #[cfg(test)]
     pub(crate) fn is_outside_table(&self) -> bool {
         self.engine.body().is_some() || self.engine.json.is_open()
@@ -167,8 +167,8 @@ impl Scanner {
         self.force_close_events().for_each(on_event)
     }
 
-    /// Reports the held bytes before a tool call that is not part of the text. Like a call in the text, such a call ends the
-    /// thinking if the dialect's tool spans do (`ends`). A closer that follows, with only blanks before it, is removed.
+    /// Reports the held bytes, because a tool call follows that is not part of the text. Like a call in the text, such a call
+    /// ends the thinking if the dialect's tool spans do (`ends`). A closer that follows, with only blanks before it, is removed.
     pub(crate) fn pass_call(&mut self, on_event: impl FnMut(Event<'_>)) -> Result<(), Error> {
         if self.engine.is_ended_by_calls(&self.dialect.compiled) {
             self.force_close(on_event)?;
@@ -260,9 +260,9 @@ impl Scanner {
     /// Returns the counts of a channel's text since the stream began. After a finish, these are the counts of the stream that
     /// has ended, until another begins. Held bytes are counted when they are reported.
     ///
-    /// After `finish`, the counts show whether an answer was only thinking: `Thinking` has bytes, `Content` and `Tool` have
-    /// none. Either the model broke off, or the stream was started in the thinking although thinking was off. A host that knows
-    /// that it was off can show the text as the answer.
+    /// After `finish`, the counts show whether an answer was only thinking: `Thinking` has bytes, `Content` and `Tool` have none.
+    /// Either the model broke off, or the stream was started in the thinking although thinking was off. A host that knows that
+    /// thinking was off can show the text as the answer.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Scanner};
@@ -280,8 +280,8 @@ impl Scanner {
         self.engine.counts(channel)
     }
 
-    /// Sets the start of the next stream, before its first byte, by the rendered prompt, which ends with `tail`. Returns that
-    /// start.
+    /// Sets the start of the next stream from `tail`, the end of the rendered prompt, and returns the start. Call it before the
+    /// first byte of the stream.
     ///
     /// Only the text after the dialect's last turn marker in the tail (`turns` in its file) is read, or all of the tail if
     /// there is none. It is read as if the model had written it: the stream may start inside a span or inside a header, and a
@@ -374,8 +374,8 @@ impl Scanner {
         self.engine.hold.before()
     }
 
-    /// Returns the most bytes that are held back. Between two events of a chunk, a marker or a word of a tool call whose
-    /// events are still due is held in addition.
+    /// Returns the maximum number of bytes that are held back. Between two events of a chunk, a marker or a word of a tool call
+    /// whose events are still due is held in addition.
     #[doc(alias = "aside_scanner_max_hold")]
     #[must_use]
     pub fn max_hold(&self) -> usize {
@@ -412,7 +412,7 @@ impl Scanner {
 impl Clone for Scanner {
     /// # Panics
     ///
-    /// Panics if there is no memory for it. `try_clone` returns an error instead.
+    /// Panics if there is no memory for the copy. `try_clone` returns an error instead.
     fn clone(&self) -> Scanner {
         match self.try_clone() {
             Ok(scanner) => scanner,

@@ -1,5 +1,5 @@
-//! Tests that the scanner skips prose, and that the automaton reads prose without the recogniser. Both tests look inside the engine, so they are not among the tests of the
-//! public interface.
+//! Tests that the scanner skips prose, and that the automaton reads prose without the recogniser. Both tests look inside the
+//! engine, so they are not with the tests of the public interface.
 
 use samples::Random;
 

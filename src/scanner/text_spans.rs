@@ -29,8 +29,8 @@ pub struct TextSpan {
 
 impl Dialect {
     /// Returns the parts of a whole text that are text of a channel, in their order. Markers and framing are not included;
-    /// neighbours of one channel are one part. The bytes of a channel's parts, joined, are the text that a [`Scanner`] reports
-    /// for the channel. `start` is the span that is open at byte 0; with `None`, the dialect decides.
+    /// neighbouring parts of the same channel are joined. The bytes of a channel's parts, joined, are the text that a [`Scanner`]
+    /// reports for the channel. `start` is the span that is open at byte 0; with `None`, the dialect decides.
     ///
     /// ```
     /// use aside::{Channel, Dialect};

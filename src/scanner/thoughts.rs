@@ -52,7 +52,7 @@ pub struct Thoughts {
     held: usize,
     waiting: VecDeque<Thought>,
     open: Option<Thought>,
-    /// The span of the unfinished thought, if it has a `thought` rule: such a thought will be trimmed.
+    /// The span of the unfinished thought, if it has a `thought` rule: blanks at both ends of the thought are then removed.
     rule: Option<u8>,
     /// Whether bytes of the unfinished thought did not fit. If the thought is not marked as truncated, these were blanks.
     is_full: bool,

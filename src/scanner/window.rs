@@ -9,7 +9,7 @@ use crate::{
     matcher::{grammar::Region, prose, recogniser::TokenMark},
 };
 
-/// The events of one chunk, or of a flush or the end, pulled one at a time: the engine, its dialect, and the chunk.
+/// Pulls the events of one chunk, or of a flush or the end, one at a time: holds the engine, its dialect, and the chunk.
 pub struct Pull<'a> {
     pub(super) compiled: &'a Compiled,
     pub(super) engine: &'a mut Engine,
@@ -41,11 +41,12 @@ pub enum Match {
     Call { piece: Piece, len: usize, next: Body },
     /// The end of a body of calls. The recogniser reads the marker itself.
     Closer,
-    /// No match. The text before this place must be reported even if it ends inside a character, because the host wants it.
+    /// No match. The host has asked for the held bytes, so the text before this place is reported even if it ends inside a
+    /// character.
     Released,
 }
 
-/// An event whose bytes are given by their place.
+/// An event that names the place of its bytes instead of borrowing them.
 pub struct EventRef {
     pub kind: KindRef,
     pub channel: Channel,
@@ -91,7 +92,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns the `len` bytes from here on.
+    /// Returns the `len` bytes from this place on.
     #[inline]
     pub fn bytes<'a>(self, hold: &'a HoldBuffer, chunk: &'a [u8], len: usize) -> &'a [u8] {
         let (all, at) = match self {
