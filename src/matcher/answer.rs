@@ -1,5 +1,5 @@
-//! Follows an answer in JSON to find its strings, because openers and tags of the thinking in strings are text. Only brackets and
-//! quotes are read. Models write faulty JSON, so a string also ends at the end of its line.
+//! Finds the strings of an answer in JSON, because openers and tags of the thinking in strings are text. Only brackets and quotes
+//! are examined. Models write faulty JSON, so a string also ends at the end of its line.
 
 /// The position in an answer in JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

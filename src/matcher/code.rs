@@ -90,7 +90,7 @@ pub struct CodeTracker {
     mentions_tag: bool,
     /// Whether the line has text that is not blank after its last marker. Set only if the rule needs it.
     has_words: bool,
-    /// Whether a call of this line was text, because it is in a sentence. Later calls on the line are then text too.
+    /// Whether a call on this line was text, because it was in a sentence. Later calls on the line are then text too.
     is_sentence: bool,
     /// Whether the block has only blanks so far.
     is_new_block: bool,
@@ -101,7 +101,7 @@ pub struct CodeTracker {
 // The parts of a common state's number have this many bits.
 const _: () = assert!(COMMON_RUN < 8 && COMMON_LANGUAGE < 16);
 
-/// The bytes of fences, after that of no fence.
+/// The fence characters by their numbers; 0 means no fence.
 const FENCES: [u8; 4] = [0, b'`', b'~', 0];
 
 /// The states of a line by their numbers.
@@ -171,7 +171,7 @@ impl CodeTracker {
         self.fence_len.max(self.backticks).max(self.code) > 0
     }
 
-    /// Returns whether ordinary text reaches this state.
+    /// Returns whether ordinary text often reaches this state.
     pub fn is_common(&self) -> bool {
         self.fence_len.max(self.block_len).max(self.backticks).max(self.code) <= COMMON_RUN
             && self.count <= COMMON_LANGUAGE
@@ -272,8 +272,8 @@ impl CodeTracker {
             || (ends_token && matches!(byte, b'\r' | b'\n'))
     }
 
-    /// Returns the run of the code span around the next byte, if that is not a backtick: a run that ends here opens a span, or
-    /// closes a span with an equal run.
+    /// Returns the length of the run that opened the code span around the next byte, or 0. The byte must not be a backtick, so a
+    /// run before it is complete: it opens a span, or closes a span that an equal run opened.
     fn code_after_run(&self) -> u32 {
         match (self.code, self.backticks) {
             (code, 0) => code,
@@ -283,8 +283,8 @@ impl CodeTracker {
         }
     }
 
-    /// Notes the failure of a recogniser that began at this line, before its first byte is read here. `nests` means that it
-    /// failed because the line opens a nested block.
+    /// Notes that a recogniser failed, before its first byte is read here as text. `nests` means that it failed because the line
+    /// opens a nested block.
     pub fn nest_if(&mut self, nests: bool) {
         self.nests |= nests;
     }
@@ -314,7 +314,7 @@ impl CodeTracker {
         rule.has_indents() && !self.has_words && !self.in_block() && is_deep
     }
 
-    /// Returns whether a call of this line was text, because it is in a sentence.
+    /// Returns whether a call on this line was text, because it was in a sentence.
     pub fn is_sentence(&self) -> bool {
         self.is_sentence
     }
@@ -459,7 +459,7 @@ impl CodeTracker {
         }
     }
 
-    /// Reads a byte of a line that continues the containers of the block around it, according to `leaves`.
+    /// Reads a byte at the beginning of a line in a block whose containers the line does not yet continue completely.
     fn go_on(&mut self, byte: u8) {
         match byte {
             b' ' => {

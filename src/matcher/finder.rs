@@ -1,4 +1,4 @@
-//! Finds the few bytes of a text that matter. For up to three different bytes, `memchr` is used, which has vector instructions.
+//! Finds the first of a few bytes in a text. For up to three different bytes, `memchr` is used, which has vector instructions.
 //! For more, and to check whether a text has any of them, there is plain code that the compiler turns into vectors; it is also
 //! compiled for AVX2, for processors that have it. No other code of the scanner may be unsafe.
 #![allow(unsafe_code)]
@@ -45,9 +45,9 @@ impl ByteSetFinder {
         (bits & HIT == 0).then_some(bits == 0)
     }
 
-    /// Finds the first of the bytes for which `skip` does not return a number of bytes to skip. Returns the index after the
-    /// last skipped bytes, and the index of the found byte, or the text's length. `skip` must return at least 1, and not more
-    /// than the rest of the text.
+    /// Finds the first of the bytes for which `skip` returns `None`. For others it returns a number of bytes to skip, at least 1
+    /// and not more than the rest of the text. Returns the index after the last skipped bytes, and the index of the found byte,
+    /// or the text's length.
     #[inline]
     pub fn find(&self, text: &[u8], skip: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
         let mut from = 0;

@@ -14,7 +14,7 @@ pub mod flag {
     pub const LEAD: u16 = 1 << 2;
     /// Only blank content since byte 0 or since the last close.
     pub const FRESH: u16 = 1 << 3;
-    /// Only blanks yet in the innermost span.
+    /// Only blanks so far in the innermost span.
     pub const BLANK: u16 = 1 << 4;
     /// The innermost span ended a thinking span that had not been closed.
     pub const ENDED: u16 = 1 << 5;
@@ -32,7 +32,7 @@ pub mod flag {
     pub const LITERAL: u16 = 1 << 11;
     /// The host's options remove only the stray closer, whatever the dialect says.
     pub const DROPPED: u16 = 1 << 12;
-    /// Only blanks yet in this stream, or in a prompt since its last marker.
+    /// Only blanks so far in this stream, or in a prompt since its last marker.
     pub const LEADING: u16 = 1 << 13;
     /// In the body of a message that has no calls, according to its header.
     pub const ADDRESSED: u16 = 1 << 14;
@@ -44,7 +44,7 @@ pub mod flag {
 /// A set of a region's patterns: one bit each.
 pub type PatternSet = u128;
 
-/// Limits of a fence line: the most spaces before it, backticks in a closer's run, and bytes of blanks or of a language token.
+/// Limits of a fence line: of spaces before it, of backticks in a closer's run, and of bytes of blanks or of a language token.
 pub const FENCE_INDENT: u32 = 3;
 pub const FENCE_TICKS: u32 = 64;
 pub const FENCE_INFO: u32 = 64;
@@ -177,8 +177,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// Returns the patterns that count, for these flags, the spans of which a block was closed, and the name of the
-    /// innermost tag.
+    /// Returns the patterns that count with these flags, if spans of the rules in `closed` were closed, and the innermost tag has
+    /// the name `tag`.
     pub fn active(&self, flags: u16, closed: u64, tag: u8) -> PatternSet {
         let groups = self.groups.iter().filter(|(pattern, _)| pattern.counts(flags, closed, tag));
         groups.fold(0, |all, (_, bits)| all | bits)
@@ -249,11 +249,11 @@ pub struct Pattern {
     pub avoids: u16,
     /// … and, for the closer of a tag that must match its opener, if the opener had this name.
     pub same: Option<u8>,
-    /// … and if no block of this span was closed yet.
+    /// … and if no span of this rule was closed yet.
     pub once: Option<u8>,
     /// … and, if the caller distinguishes special tokens, if a special token begins the marker …
     pub special: bool,
-    /// … and, for a token without that distinction, if no blank and letter follow …
+    /// … and, if the caller does not, if no punctuation and no blank with a letter follow the token …
     pub spares_prose: bool,
     /// … and outside this code.
     pub guarded: Guarded,
@@ -269,7 +269,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Returns a pattern that counts everywhere.
+    /// Returns a pattern that counts everywhere outside code.
     pub fn of(action: Action) -> Pattern {
         Pattern {
             needs: 0,
@@ -295,7 +295,7 @@ impl Pattern {
             && self.once.is_none_or(|rule| closed >> rule & 1 == 0)
     }
 
-    /// Returns whether both always count together, by the same fields.
+    /// Returns whether both patterns count under the same conditions.
     pub fn counts_with(&self, other: &Pattern) -> bool {
         let when = |it: &Pattern| (it.needs, it.avoids, it.same, it.once);
         when(self) == when(other)
@@ -319,7 +319,7 @@ pub enum Action {
     DropLast,
     /// Removes a closer. The text after it is treated as the text after a span.
     DropClose,
-    /// Removes a closer of span `rule`, because of which all content before it was thinking.
+    /// Removes a closer of span `rule`, which shows that all content before it was thinking.
     Reclassify { rule: u8 },
     /// Closes the innermost span, which is thinking. If it is the first span, it was the answer. `rule` is the span that has
     /// this closer.
@@ -350,7 +350,7 @@ pub struct Node {
 /// The grammar that all tags of a dialect share.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct TagRule {
-    /// The most white space in each gap.
+    /// The maximum number of bytes of white space in each gap.
     pub space: u32,
     /// The maximum number of bytes of a suffix of the name: a colon and a word.
     pub suffix: u32,

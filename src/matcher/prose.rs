@@ -113,8 +113,8 @@ pub fn is_prose(before: Before, next: u8) -> bool {
         || is_emphasis(before) && next == before
 }
 
-/// Returns whether the text only mentions an opener that is a token, as `is_prose` does of a tag. After a blank, it does if a
-/// quote mark follows, or the sentence continues. Returns `None` if more text is needed.
+/// Returns whether the text only mentions an opener that is a token, as `is_prose` does for a tag. After a blank, the token is
+/// only mentioned if a quote mark follows, or the sentence continues. Returns `None` if more text is needed.
 pub fn is_token_in_prose(before: Before, next: &[u8], at_end: bool) -> Option<bool> {
     match next {
         [next, ..] if is_quote(*next) || is_space(before) && is_korean(*next) => Some(true),
@@ -124,7 +124,7 @@ pub fn is_token_in_prose(before: Before, next: &[u8], at_end: bool) -> Option<bo
     }
 }
 
-/// Returns whether a marker that begins with this byte is a token, and no word.
+/// Returns whether a marker that begins with this byte is a token and not a word.
 pub fn begins_token(byte: u8) -> bool {
     matches!(byte, b'<' | b'[') || !byte.is_ascii()
 }
@@ -151,8 +151,8 @@ pub fn is_in_sentence(next: &[u8], at_end: bool) -> Option<bool> {
     }
 }
 
-/// Returns whether the text quotes a closer after `before`: it is between two equal marks, and no letter or digit
-/// follows, since that would be a quotation at the beginning of the answer. Returns `None` if more text is needed.
+/// Returns whether the text quotes a closer after `before`: it is between two equal marks, and no letter or digit follows the
+/// second mark, which would then begin a quotation in the answer. Returns `None` if more text is needed.
 pub fn is_quoted(before: Before, next: &[u8], at_end: bool) -> Option<bool> {
     match next {
         [mark, _, ..] | [mark] if *mark != before => Some(false),

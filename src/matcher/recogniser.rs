@@ -342,7 +342,7 @@ impl Literal {
                         *self = Literal::Whole { pattern, count: 0, node };
                     }
                     Action::HeaderEnd => return Outcome::HeaderEnd { pattern },
-                    // The end of the text decides this.
+                    // Only the end of the text decides this marker.
                     Action::DropLast => {}
                     _ => {
                         let ahead = region.patterns[usize::from(pattern)].ahead;
@@ -457,7 +457,7 @@ enum Tag {
     AttributeName(u8),
     BeforeEquals(u8),
     BeforeValue(u8),
-    /// Inside this quote.
+    /// In a value, which ends at this quote mark.
     Value(u8, u8),
     AfterValue(u8),
     /// After the `/` of a tag that closes itself.

@@ -18,7 +18,7 @@ use crate::matcher::{
 /// The maximum number of self-loops that have a bit in `loop_sets`; `EVERY_BYTE` is the next bit.
 const MOST_SETS: usize = if cfg!(test) { 4 } else { 31 };
 
-/// The most accelerated states.
+/// The maximum number of accelerated states.
 const MOST_ACCELS: usize = 512;
 
 /// Blanks that may lead away from an accelerated state for a few bytes.
@@ -27,24 +27,24 @@ pub const SOFT: [u8; 2] = *b"\n ";
 /// The accelerated states of an automaton. Only its builder, which has a lock, adds to them.
 pub struct Accels {
     pub(super) list: Box<[OnceLock<Accel>]>,
-    /// For each state, 1 plus the number of its accelerated state, which is itself or a state from which blanks lead to it; 0
-    /// without one.
+    /// For each state, 0, or 1 plus the index in `list` of an accelerated state: this state, or one from which blanks lead to it.
     pub(super) near: Vec<AtomicU16>,
-    /// For each byte, a bit for each self-loop that does not include it. They are found when the table is made: streams read them
-    /// most, and a lock or an atomic read would make them slower.
+    /// For each byte, a bit for each self-loop that does not include it. The bits are set when the table is made and then stay:
+    /// nearly all feeds read them, and a lock or an atomic read would be slower.
     pub(super) loop_sets: Box<[u32; 256]>,
 }
 
 #[derive(Clone)]
 pub struct Accel {
     pub state: StateId,
-    /// The bytes that lead to other states …
+    /// The bytes that lead to other states, without blanks if `is_soft`.
     pub(super) escapes: ByteSetFinder,
-    /// … and whether blanks, which lead to states with the same escapes, are examined only at the end of a text.
+    /// Whether blanks lead to other states with the same escapes, so that blanks are examined only at the end of a text.
     pub is_soft: bool,
     /// The ASCII bytes that lead directly back.
     pub self_loop: ByteSet,
-    /// Bytes that may not lead back after an escape; and bytes that may not lead back after an escape and one of these bytes.
+    /// The bytes that may not lead back directly after an escape; and those that may not after an escape and a byte of the first
+    /// set.
     pub(super) onward: [ByteSet; 2],
 }
 
@@ -55,8 +55,8 @@ impl Accel {
         if self.is_soft { text.iter().rev().take_while(|byte| SOFT.contains(byte)).count() } else { 0 }
     }
 
-    /// Finds the first escape that, with the two bytes after it, may not lead back. Returns the index after the last escape that
-    /// leads back, and the index of the escape that was found, or the text's length.
+    /// Finds the first escape that may not lead back with one of the two bytes after it. Skips other escapes. Returns the index
+    /// after the last skipped bytes, and the index of the escape that was found, or the text's length.
     #[inline(never)]
     pub fn find(&self, text: &[u8]) -> (usize, usize) {
         let [after_one, after_two] = &self.onward;
@@ -113,7 +113,7 @@ impl Accels {
         mask
     }
 
-    /// Returns the mask of a self-loop over these ASCII bytes that was added before, or the one that disables the loop.
+    /// Returns the mask of a self-loop over these ASCII bytes that was added before, or the mask that disables the loop.
     pub fn loop_mask(&self, set: &ByteSet) -> u32 {
         let used = self.loop_sets[usize::from(u8::MAX)].trailing_ones();
         let is_of = |mask: &u32| {

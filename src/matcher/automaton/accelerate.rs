@@ -15,7 +15,7 @@ use crate::matcher::{
 /// The set of all bytes.
 const EVERY_BYTE: ByteSet = [u64::MAX; 4];
 
-/// The most states to which blanks lead from an accelerated state, and to which escapes lead from these.
+/// The maximum number of states to which blanks lead from an accelerated state, and of states to which escapes lead from these.
 const MOST_NEAR: usize = 64;
 
 /// A list of few different states, which allocates nothing.
@@ -42,7 +42,7 @@ impl Near {
 }
 
 impl Builder<'_> {
-    /// Makes a state in which nothing is held an accelerated one, if text loops in it.
+    /// Accelerates a state in which nothing is held, if text loops in it.
     pub(super) fn accelerate(&mut self, state: StateId) {
         let table = self.table;
         let info = table.info(state).filled();
@@ -67,7 +67,7 @@ impl Builder<'_> {
         next
     }
 
-    /// Adds the bytes that lead from a state to another one than `home`.
+    /// Adds to a set the bytes that lead from a state to a state other than `home`.
     fn add_elsewhere(&self, set: ByteSet, from: StateId, home: StateId) -> ByteSet {
         let more = self.table.classes.set_of(|byte| self.table.cell(from, byte) != home);
         array::from_fn(|word| set[word] | more[word])
@@ -79,7 +79,7 @@ impl Builder<'_> {
         around.add(state)?;
         let (mut at, mut elsewhere) = (0, [0; 4]);
         let (mut list, mut count) = ([0; finder::MOST], 0);
-        // Most states that are not accelerated have too many escapes by themselves.
+        // For most states that cannot be accelerated, the first round already finds too many escapes.
         while at < around.count {
             elsewhere = self.add_elsewhere(elsewhere, around.list[at], state);
             let escapes = (0..=u8::MAX).filter(|byte| contains(&elsewhere, *byte) && !soft.contains(byte));
@@ -108,7 +108,7 @@ impl Builder<'_> {
             after.add(next)?;
             one = self.add_elsewhere(one, next, state);
         }
-        // If any byte may follow an escape, few texts are passed over in this way.
+        // If no byte surely leads back directly after an escape, examining the second byte would help few texts.
         let mut two = if one == EVERY_BYTE { EVERY_BYTE } else { [0; 4] };
         for &byte in table.classes.bytes().iter().filter(|&&byte| contains(&one, byte)) {
             for &from in after.states() {

@@ -20,10 +20,10 @@ use crate::matcher::{
     recogniser::{Outcome, Recogniser, TokenMark},
 };
 
-/// The most states of one settled configuration. In a region with many configurations, each has fewer.
+/// The maximum number of states of one settled configuration. In a region with many configurations, each has fewer.
 const MOST_OF_CONFIG: u16 = 1024;
-/// The most states of a configuration in which only code spans hide markers, as in most thinking; of one that the next byte
-/// of text ends; and of one that few streams reach.
+/// The maximum number of states of a configuration in which only code spans hide markers, as in most thinking; of a configuration
+/// that the next byte of text ends; and of a configuration that few streams reach.
 const MOST_OF_SPANS: u16 = 512;
 const MOST_OF_FRESH: u16 = 96;
 const MOST_OF_RARE: u16 = 64;
@@ -31,7 +31,7 @@ const MOST_OF_RARE: u16 = 64;
 const MOST_CONFIGS: usize = 80;
 
 impl Automaton {
-    /// Returns the configurations that markers lead to, and for each region the number after that of its last one.
+    /// Returns a room for each configuration that markers lead to, and for each region the index after its last room.
     pub(super) fn rooms(grammar: &Grammar, used: u16) -> (Vec<Room>, Vec<u16>) {
         let (mut rooms, mut ends) = (Vec::new(), Vec::new());
         for number in 0..grammar.regions.len() as u8 {
@@ -93,8 +93,7 @@ impl Automaton {
         Some(Builder { table: self, grammar, book: self.book.try_lock().ok()? })
     }
 
-    /// Fills the row of a state, and makes the state an accelerated one if text loops in it. Returns false if another thread is
-    /// filling a row.
+    /// Fills the row of a state, and accelerates the state if text loops in it. Returns false if another thread is filling a row.
     #[cold]
     pub fn fill(&self, grammar: &Grammar, state: StateId) -> bool {
         let Some(mut builder) = self.builder(grammar) else { return false };
@@ -167,8 +166,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Fills the row of a state where bytes are held or framing may follow. If the recogniser fails with a byte, the byte has
-    /// the effect that it has in the state `failed`.
+    /// Fills the row of a state where bytes are held or framing may follow. If the recogniser fails at a byte, the byte leads
+    /// where it leads from `failed`, the state in which the bytes are not this marker or framing.
     fn row_after(&mut self, state: StateId, failed: StateId) {
         self.row(failed);
         let Place { item, recogniser, .. } = *self.place(state);
@@ -180,7 +179,7 @@ impl Builder<'_> {
             let outcome = recogniser.run(self.grammar, region, &[byte], |_| TokenMark::PLAIN);
             let cell = match outcome {
                 Outcome::Fail if !recogniser.nests() => match self.table.cell_of_class(failed, class) {
-                    // The marker that is complete does not begin with the first held byte.
+                    // The byte completes a marker that begins after the first held byte.
                     cell if !self.table.is_state(cell) => Exit::Fallback.cell(),
                     cell => cell,
                 },
@@ -208,8 +207,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the cell of a state if its held bytes are not framing, or if the first of them is text. Returns `None` if nothing
-    /// is held and no framing may follow.
+    /// Returns the cell that a state's held bytes lead to if they are not the framing, or if the first of them is text. Returns
+    /// `None` if nothing is held and no framing may follow.
     fn failed(&mut self, state: StateId) -> Option<u16> {
         let Place { mut item, recogniser, .. } = *self.place(state);
         if item.framing != 0 {
@@ -220,7 +219,7 @@ impl Builder<'_> {
         Some(self.replay(&item, item.held(), None))
     }
 
-    /// Returns the cell of the place where this text is held, if text reaches it often enough and there is room. `recogniser`
+    /// Returns the cell of the place where this text is held, if streams reach it often enough and there is room. `recogniser`
     /// has read the held text.
     fn find(
         &mut self,
@@ -288,7 +287,7 @@ impl Builder<'_> {
         let mut config = *self.room(item.config);
         let region = self.grammar.region(config.region);
         let (mut code, mut framing) = (item.code, item.framing);
-        // A candidate begins at `at` and has been read up to `read`.
+        // A possible marker begins at `at` and has been read up to `read`.
         let (mut at, mut read) = (0, 0);
         let pass = |code: &mut CodeTracker, config: &mut Config, at: &mut usize| {
             if region.has_lines() {
@@ -337,7 +336,7 @@ impl Builder<'_> {
                     return config
                         .map_or(none, |config| self.find(config, code, framing, &text[at..], Some(recogniser)));
                 }
-                // An exit is at the origin of its state.
+                // Only a marker or framing that begins at the state's origin can be an exit.
                 _ if outcome != Outcome::Fail && (at, framing) != (0, item.framing) => return none,
                 Outcome::Match { pattern, len } => return Exit::Marker { pattern, len: len as u8 }.cell(),
                 Outcome::Framing => return Exit::Framing.cell(),

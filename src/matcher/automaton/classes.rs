@@ -68,7 +68,7 @@ impl ByteClasses {
         &self.bytes
     }
 
-    /// Returns the bytes for which `is_in` is true. It is called once for each class.
+    /// Returns the bytes for which `is_in` is true. `is_in` is called once for each class.
     pub fn set_of(&self, is_in: impl Fn(u8) -> bool) -> ByteSet {
         let sets = self.sets.iter().zip(&self.bytes).filter(|(_, byte)| is_in(**byte));
         sets.fold([0; 4], |all, (set, _)| array::from_fn(|word| all[word] | set[word]))

@@ -11,7 +11,7 @@ pub enum Stage {
     Opened,
     /// Only blanks.
     Blank,
-    /// Text. From here on, only markers change flags.
+    /// Text that is not blank. After it, only markers change flags.
     Settled,
 }
 
@@ -81,8 +81,8 @@ pub struct Seed {
     pub is_rare: bool,
 }
 
-/// Returns the configurations with which a region may be entered, settled ones first, then by how common they are.
-/// Configurations inside six content spans, where no further span fits, are left out: text is rarely there.
+/// Returns the configurations in which a region may begin: settled ones first, and common ones before rare ones. Configurations
+/// inside six content spans, where no further span fits, are left out: text is rarely there.
 ///
 /// `used` are the flags that some pattern of the dialect needs or avoids.
 pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
@@ -123,8 +123,7 @@ pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
     seeds
 }
 
-/// Returns the sets of flags that text clears, at each place where they may be set: none, at a stream's start, after an
-/// opener, after a closer.
+/// Returns the sets of flags that text clears: the empty set, and those of a stream's start, after an opener and after a closer.
 fn fresh(region: &Region, is_content: bool, used: u16) -> Vec<u16> {
     use flag::{BLANK, FORCED, FRESH, HEADER, LEAD, LEADING, OPENED, START};
     let all: &[u16] = if is_content {

@@ -1,4 +1,4 @@
-//! The places in texts that states are of, and the memory for them, which is reserved when a table is made.
+//! The places in texts for which a table has states, and the memory for them, which is reserved when the table is made.
 
 use std::hash::Hasher;
 
@@ -49,9 +49,9 @@ pub(super) struct Place {
 /// The data of states that only the builder needs.
 #[derive(Default)]
 pub(super) struct Book {
-    /// The places of the states, after the fallback.
+    /// The places of all states except the fallback, in order.
     pub places: Vec<Place>,
-    /// The most states, and the number of rare ones.
+    /// The maximum number of states, and the number of rare states so far.
     pub most: usize,
     pub rare: usize,
 }
@@ -64,7 +64,7 @@ impl Book {
     }
 }
 
-/// Returns as many zeros, or none if there is no memory for them.
+/// Returns `count` zeros, or an empty list if there is no memory for them.
 pub(super) fn zeros<T: Default>(count: usize) -> Vec<T> {
     let mut list = Vec::new();
     if list.try_reserve_exact(count).is_ok() {

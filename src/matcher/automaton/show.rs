@@ -9,8 +9,8 @@ use super::{
 };
 
 impl fmt::Debug for Automaton {
-    /// Writes the byte classes, then each state that was added so far, with the target of each class: `?` if no stream has asked for
-    /// it.
+    /// Writes the byte classes, then each state that was added so far, with the target of each class: `?` if the row is not
+    /// filled.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "classes:")?;
         for class in 0..self.classes.len() {

@@ -7,17 +7,16 @@ use crate::matcher::code::CodeTracker;
 pub type StateId = u16;
 pub const FALLBACK: StateId = 0;
 
-/// The bit in a state's loop mask, and in the sets of all bytes, with which no text loops.
+/// A bit that every byte has in `loop_sets`, so that a state with this bit in its loop mask has no loop.
 pub(super) const EVERY_BYTE: u32 = 1 << 31;
 
-/// A state, with the data that most feeds need, of which each stream keeps a copy. It is one number, so that it stays in a
-/// register.
+/// A state, with the data that most feeds need. Each stream keeps a copy, as one number that fits into a register.
 #[derive(Clone, Copy)]
 pub struct StateInfo(u64);
 
 impl StateInfo {
     pub const FALLBACK: StateInfo = StateInfo(EVERY_BYTE as u64 | StateInfo::FILLED);
-    /// The bits of a state whose row and loop are known, and of one with held characters of several bytes.
+    /// Bits of a state: its row and loop are known; its held bytes include characters of several bytes.
     const FILLED: u64 = 1 << 57;
     const WIDE: u64 = 1 << 56;
 
@@ -117,7 +116,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The first cell that is an exit. A cell has a marker's pattern, of which a region has at most 128, and its length.
+    /// The first cell that is an exit. The cell of a marker contains its pattern, one of at most 128 in a region, and its length.
     pub(super) const FIRST: u16 = 0xE000;
     const LEN_BITS: u32 = 5;
 

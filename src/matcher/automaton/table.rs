@@ -20,11 +20,11 @@ use super::{
 };
 use crate::matcher::{bytes::ByteSet, code::CodeTracker, grammar::Grammar};
 
-/// From this length on, searching for the bytes that matter is cheaper than a look-up of every byte.
+/// From this length on, searching for escapes is cheaper than a look-up of every byte.
 const LONG: usize = 16;
 
-/// The most states of a dialect, of which rare ones are at most half; how many it has room for without any configuration, and
-/// how many more for each.
+/// The maximum number of states of a dialect, of which at most half are rare. A table has room for the fewest states and for a
+/// number of states for each configuration, but not for more than the maximum.
 pub(super) const MOST_STATES: usize = 4096;
 const FEWEST_STATES: usize = 512;
 const STATES_OF_CONFIG: usize = 16;
@@ -40,11 +40,11 @@ pub struct Automaton {
     states: Vec<AtomicU64>,
     /// For each state, the numbers of its configuration, its framing and its code tracker.
     origins: Vec<AtomicU64>,
-    /// The states in the order of their hashes, to find the state of a place. Their number is a power of two.
+    /// A hash table of the states, to find the state of a place. Its length is a power of two.
     slots: Vec<AtomicU16>,
     pub(super) accels: Accels,
     pub(super) rooms: Vec<Room>,
-    /// For each region, the number after that of its last configuration.
+    /// For each region, the index after its last room.
     pub(super) ends: Vec<u16>,
     pub(super) book: Mutex<Book>,
 }
@@ -63,7 +63,7 @@ pub struct Run {
 pub(super) struct Room {
     pub(super) config: Config,
     pub(super) most: u16,
-    /// The number of states that it has, and of those the rare ones.
+    /// The number of its states so far, and of the rare ones among them.
     counts: [AtomicU16; 2],
 }
 
@@ -166,7 +166,7 @@ impl Automaton {
         rooms.iter().position(|room| room.config == *config).map(|at| first + at as u16)
     }
 
-    /// Returns the state with this hash, or the fallback and the slot for a new state.
+    /// Returns the state with this hash for which `is_it` is true, or the fallback; and the slot of the state, or for a new one.
     pub(super) fn find(&self, hash: u64, mut is_it: impl FnMut(StateId) -> bool) -> (StateId, usize) {
         let (mut slot, mask) = (hash as usize, self.slots.len().wrapping_sub(1));
         // No more than half of the slots are taken.
@@ -255,8 +255,7 @@ impl Automaton {
         Run { read: at, state, exit: None }
     }
 
-    /// For a text without bytes that leave the state: returns the state at its end, if nothing is held there, and whether the text
-    /// is ASCII.
+    /// Returns the state at the end of a text without escapes, if nothing is held there, and whether the text is ASCII.
     #[inline(always)]
     pub fn pass(&self, state: StateId, text: &[u8]) -> Option<(StateInfo, bool)> {
         let accel = self.accels.of(state)?;
@@ -274,7 +273,7 @@ impl Automaton {
         Some(end).filter(|end| !text.is_empty() && end.held() == 0)
     }
 
-    /// Returns the number of bytes after which nothing is held, or `None` if an exit is reached before.
+    /// Returns the number of bytes after which nothing is held, or `None` if an exit is reached before that.
     pub fn first_free(&self, mut state: StateId, text: &[u8]) -> Option<usize> {
         for (at, &byte) in text.iter().enumerate() {
             state = self.cell(state, byte);

@@ -134,7 +134,7 @@ fn every_state_that_holds_nothing_is_found_by_its_code() {
     assert!(count > 1_000, "{count}");
 }
 
-/// Returns the configurations without a state that a stream has after some byte of a dialect's examples.
+/// Returns the configurations that a stream reaches in a dialect's examples and for which the table has no states.
 fn configs_without_states(name: &str, dialect: &Dialect) -> BTreeSet<String> {
     let mut without = BTreeSet::new();
     let file = format!("{}/dialects/{name}.toml", env!("CARGO_MANIFEST_DIR"));
@@ -147,7 +147,7 @@ fn configs_without_states(name: &str, dialect: &Dialect) -> BTreeSet<String> {
             let options = ScannerOptions::new().start(start).stray_close(stray_close);
             let mut scanner = Scanner::with_options(dialect, &options).unwrap();
             scanner.feed(&input[..end], |_| {}).unwrap();
-            // Tables of calls read such a body, not the automaton.
+            // Here the text is read by tables of calls or as JSON, not by the automaton.
             if scanner.is_outside_table() {
                 continue;
             }
