@@ -11,10 +11,10 @@ use crate::{
     join::{is_bare_key, layout, tables, type_word},
 };
 
-/// How deep a value without a schema may be nested in a `literal`.
+/// The maximum nesting of a value without a schema in a `literal`.
 const DEPTH: u32 = 2;
 
-/// The words for truth in JSON and in Python. Chat templates write both between tags.
+/// The words for true and false in JSON and in Python. Chat templates write both kinds between tags.
 const WORDS: [&str; 4] = ["true", "false", "True", "False"];
 const CDATA_BEGIN: &str = "<![CDATA[";
 
@@ -28,7 +28,7 @@ pub struct Builder<'a> {
     tools: &'a [Tool<'a>],
     /// Whether only one call is allowed.
     is_one: bool,
-    /// The facts of the schemas that the grammar does not have.
+    /// The conditions of the schemas that the grammar does not express.
     pub limits: Vec<String>,
 }
 
@@ -37,7 +37,8 @@ impl<'a> Builder<'a> {
         Builder { compiled, tools, is_one, limits: Vec::new() }
     }
 
-    /// Returns the regions in which calls are written. If `is_first`, the prompt may have begun the opener of the region.
+    /// Returns the regions in which calls are written. With `is_first`, they are at the beginning of an answer: the prompt may
+    /// end with the first bytes of an opener, and calls without an opener are allowed.
     pub fn regions(&mut self, is_first: bool) -> Vec<Region> {
         let compiled = self.compiled;
         let mut regions = Vec::new();
@@ -53,7 +54,7 @@ impl<'a> Builder<'a> {
         regions
     }
 
-    /// Returns the region of a block, without the first `begun` bytes of its opener.
+    /// Returns the region of a block, without the first `begun` bytes of its opener, which the prompt has.
     fn region(&mut self, block: &'a CallBlock, begun: usize, others: &[Region]) -> Option<Region> {
         let tables = tables(self.compiled, block).iter().zip(&block.after_call).filter(|(table, _)| !table.is_lenient);
         let close = any(block.closes.iter().map(|close| literal(close)).collect());
@@ -72,7 +73,7 @@ impl<'a> Builder<'a> {
         if calls.is_empty() {
             return None;
         }
-        // A closer that begins with a blank needs no other.
+        // No more blanks are allowed before a closer that begins with one.
         let has_joint = !block.close.is_empty() && !block.close[0].is_ascii_whitespace();
         let close = if has_joint { all([BLANKS, close]) } else { close };
         let trigger = lossy(&block.open[begun..]);
@@ -85,7 +86,7 @@ impl<'a> Builder<'a> {
         self.tools.iter()
     }
 
-    /// Returns the calls of a table in a region. `after` is the text after a call.
+    /// Returns the calls that a table describes in a region. `after` is the text after each call.
     fn calls(&mut self, block: &'a CallBlock, table: &'a CallTable, after: &[u8]) -> Node {
         let layout = layout(block, table);
         let after = if after.is_empty() { Node::All(Vec::new()) } else { all([BLANKS, literal(after)]) };
@@ -168,15 +169,15 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Notes the keywords of a schema that the grammar does not have.
+    /// Notes the keywords of a schema that the grammar does not express.
     fn note(&mut self, tool: &Tool<'_>, key: &str, part: &Part<'_>, known: &[&str]) {
         for word in part.keywords_besides(known) {
             self.limit(tool, key, &format!("`{word}` is not in the grammar"));
         }
     }
 
-    /// Returns the keys of a tool's parameters, or `None` if they may be any. If they are needed, those of a tool that is not strict
-    /// are returned too.
+    /// Returns the keys of a tool's parameters, or `None` if any keys are allowed. With `is_needed`, returns them even if the
+    /// tool is not strict.
     fn keys(&mut self, tool: &'a Tool<'a>, is_needed: bool) -> Option<Vec<Key<'a>>> {
         let part = tool.part(is_needed)?;
         self.note(tool, "", &part, &["type", "properties", "required", "additionalProperties"]);
@@ -188,7 +189,7 @@ impl<'a> Builder<'a> {
 
     /// Returns keys and values between markers.
     fn pairs(&mut self, rule: &'a TagsRule, tool: &'a Tool<'a>) -> Node {
-        // An element ends with its key, which a pattern for any key would not repeat.
+        // The closer of an element repeats the key, and a pattern for any key cannot ensure that.
         let Some(keys) = self.keys(tool, rule.nested.is_some()) else {
             if rule.nested.is_some() {
                 self.limit(tool, "", "arguments without a schema cannot be written in the grammar");
@@ -224,7 +225,8 @@ impl<'a> Builder<'a> {
                 Some([open, close]) => all([literal(open), text(type_word(rule, json)), literal(close)]),
                 None => text(""),
             };
-            // Blanks after a quote would be text of the marker.
+            // Blanks are allowed only before a tag: before `>` they would be in the marker, and before an empty marker in the
+            // value.
             let joint = if rule.kind.is_none() && rule.value[0].starts_with(b"<") { BLANKS } else { text("") };
             all([kind, joint, literal(&rule.value[0]), literal(&rule.after_open)])
         };

@@ -62,7 +62,7 @@ impl<'a> ToolChoice<'a> {
 pub struct ToolGrammar {
     /// The grammar in its language.
     pub text: String,
-    /// The facts that the schemas of the tools have and the grammar does not, in English, a line for each.
+    /// The conditions of the tools' schemas that the grammar does not express, in English, one line for each.
     pub limits: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ pub enum GrammarError {
     Tools(ToolsError),
     /// The tools are an empty list.
     NoTools,
-    /// No tool has the name of the choice.
+    /// No tool has the chosen name.
     UnknownTool(Box<str>),
     /// The dialect does not describe how calls are written.
     NotWritten,
@@ -109,10 +109,11 @@ fn several(first: Vec<Region>, next: Vec<Region>) -> Node {
 impl Dialect {
     /// Returns a grammar for calls of these tools, as models of the dialect write them. `tools` are the tools of a request, as JSON.
     ///
-    /// A call in the grammar is read by this dialect with the same arguments. The grammar has the forms that the family writes by
-    /// itself, and leaves out those that are only read (`lenient`). At the joints of a call, up to two blanks are allowed. In JSON, the
-    /// engine applies the schemas; between markers, the grammar has the types, the enums, the required keys and the order of the
-    /// schemas. Markers are text in the grammar, even if they are special tokens of the model. A tool with `"strict": false` may have any arguments.
+    /// This dialect reads every call that the grammar allows, with the arguments that the model meant. The grammar has the forms
+    /// that the family writes by itself, and leaves out those that are only read (`lenient`). Between the parts of a call, up to
+    /// two blanks are allowed. In JSON, the engine applies the schemas; between markers, the grammar has the types, the enums,
+    /// the required keys and the order of the schemas. Markers are text in the grammar, even if they are special tokens of the
+    /// model. A tool with `"strict": false` may have any arguments.
     ///
     /// ```
     /// use aside::{Dialect, GrammarFormat, ToolChoice};
@@ -151,7 +152,8 @@ impl Dialect {
             return Err(GrammarError::NotWritten);
         }
         let node = match choice {
-            // Nothing shows where a call without an opener begins, and another way to write a header is not a sign either.
+            // In free text, only an opener shows that a call begins. Calls without an opener are left out, and so are further
+            // spellings of a header.
             ToolChoice::Auto => Node::Free(first.into_iter().filter(|one| one.is_sign).collect()),
             ToolChoice::Required => several(first, builder.regions(false)),
             ToolChoice::Tool(_) => whole(&first),

@@ -13,13 +13,13 @@ pub enum Node {
     Pattern(&'static str),
     /// JSON that this schema, which is JSON itself, allows.
     Schema(String),
-    /// `begin`, text without any of `without`, and `stop`.
+    /// `begin`, then text that contains none of `without`, then `stop`.
     Until {
         begin: &'static str,
         without: Vec<String>,
         stop: String,
     },
-    /// These in order; one of these; nothing or this; any number of these.
+    /// The nodes in order; one of the nodes; the node or nothing; the node any number of times.
     All(Vec<Node>),
     Any(Vec<Node>),
     Maybe(Box<Node>),
@@ -28,7 +28,8 @@ pub enum Node {
     Free(Vec<Region>),
 }
 
-/// The blanks that may be at a joint of a call. The number is limited, because a model that may write blanks sometimes does not stop.
+/// The blanks that may be between two parts of a call. The number is limited, because a model that may write blanks sometimes
+/// does not stop.
 pub const BLANKS: Node = Node::Pattern("[ \\n]{0,2}");
 
 pub fn text(text: impl Into<String>) -> Node {
@@ -66,7 +67,8 @@ pub fn any(mut nodes: Vec<Node>) -> Node {
     if nodes.len() == 1 { nodes.remove(0) } else { Node::Any(nodes) }
 }
 
-/// One region of calls: its opener, the calls, its closer. A model may write the beginning of the opener, `trigger`, only if a call follows.
+/// A region of calls: its opener, the calls, its closer. A model may write `trigger`, the beginning of the opener, only if a call
+/// follows.
 #[derive(Clone, Debug)]
 pub struct Region {
     pub trigger: String,
@@ -82,10 +84,10 @@ impl Region {
     }
 }
 
-/// Returns JSON of a text.
+/// Returns a text as a JSON string.
 pub fn quoted(text: &str) -> String {
     let mut quoted = vec![b'"'];
-    // Only memory can be the fault.
+    // This fails only without memory.
     let _ = json::escape(text.as_bytes(), &mut quoted);
     quoted.push(b'"');
     String::from_utf8(quoted).unwrap_or_default()
@@ -191,7 +193,8 @@ impl Lark {
                 format!("({})* {rest}?", choices.join(" | "))
             }
             Node::Until { begin, without, stop } => {
-                // One terminal has it all, because llguidance takes a text that ends while such a terminal continues as a part of it.
+                // `begin`, the text and `stop` are one terminal. If `stop` were a separate one, llguidance would read it as part
+                // of the text.
                 let begin = if begin.is_empty() { String::new() } else { quoted(begin) + " " };
                 let without: Vec<String> = without.iter().map(|one| escaped(one)).collect();
                 self.rule("lazy", format!("{begin}~/(?s:.*)({})(?s:.*)/ {}", without.join("|"), quoted(stop)))

@@ -5,7 +5,8 @@ use crate::{
     json::{Reader, unescape},
 };
 
-/// A tool. `parameters` is JSON text, or `None` if they may be anything. `given` is that text even if the tool is not strict.
+/// A tool. `parameters` is the schema of its arguments, or `None` if any arguments are allowed, as in a tool that is not strict.
+/// `given` is the schema even then.
 pub struct Tool<'a> {
     pub name: String,
     pub parameters: Option<&'a str>,
@@ -32,7 +33,7 @@ impl<'a> Part<'a> {
         self.schema.map_or(Types::UNKNOWN, Schema::types)
     }
 
-    /// Returns the values that the schema lists, if it does.
+    /// Returns the values that the schema lists in `enum` or `const`, or `None` if it has neither.
     pub fn values(&self) -> Option<Vec<&'a str>> {
         match (member(self.text, "enum"), member(self.text, "const")) {
             (Some(list), _) => Some(items(list)),
@@ -82,8 +83,8 @@ impl<'a> Part<'a> {
 }
 
 impl<'a> Tool<'a> {
-    /// Returns the schema of the parameters, or `None` if they may be anything. With `is_needed`, the
-    /// schema of a tool that is not strict is returned too.
+    /// Returns the schema of the parameters, or `None` if any arguments are allowed. With `is_needed`, returns the schema even if
+    /// the tool is not strict.
     pub fn part(&self, is_needed: bool) -> Option<Part<'a>> {
         let text = if is_needed { self.given } else { self.parameters }?;
         Some(Part { text, schema: self.schema })
@@ -112,7 +113,7 @@ impl<'a> Tool<'a> {
     }
 }
 
-/// Returns the tools of a list that has been read. The last tool of a name counts.
+/// Returns the tools of a list that has been read. Of tools with the same name, the last counts.
 pub fn tools<'a>(list: &'a str, read: &'a Tools) -> Vec<Tool<'a>> {
     let mut tools: Vec<Tool<'a>> = Vec::new();
     for (namespace, tool) in items(list).into_iter().flat_map(in_namespace) {
@@ -128,7 +129,7 @@ pub fn tools<'a>(list: &'a str, read: &'a Tools) -> Vec<Tool<'a>> {
     tools
 }
 
-/// Returns the tools of a namespace, each with the namespace; for another tool, the tool.
+/// Returns the tools of a namespace, each with the namespace's name; if `tool` is not a namespace, returns only `tool`.
 fn in_namespace(tool: &str) -> Vec<(Option<String>, &str)> {
     let is_namespace = member(tool, "type").is_some_and(|kind| string(kind) == "namespace");
     let Some(name) = member(tool, "name").filter(|_| is_namespace) else { return vec![(None, tool)] };

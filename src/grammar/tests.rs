@@ -1,7 +1,7 @@
 //! Samples calls from the grammars of all dialects, and reads them back: each must be read as one whole call with the values that
 //! were sampled. `ASIDE_GRAMMAR=10000 cargo test --lib grammar` samples that many for each dialect, `ASIDE_DIALECT=NAME` for one
-//! dialect. `ASIDE_SAMPLES=FILE` also writes some of them to a file, for `tests/grammar/closure.py`. The calls that `join` writes must be in the
-//! grammars; `ASIDE_JOINED=FILE` writes it to a file too.
+//! dialect. `ASIDE_SAMPLES=FILE` also writes some of them to a file, for `tests/grammar/closure.py`. The calls that `join` writes
+//! must be in the grammars; `ASIDE_JOINED=FILE` also writes these calls to a file.
 
 #[cfg(feature = "compress")]
 mod accept;
@@ -25,7 +25,7 @@ const TOOLS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gra
 /// The dialect that reads the markers of many families, and which no model writes.
 const OF_NO_FAMILY: &str = "any";
 
-/// Texts that mean something to some dialect.
+/// Texts that are, or look like, markers of some dialect.
 const HOSTILE: &[&str] = &[
     "a",
     "é",

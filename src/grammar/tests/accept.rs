@@ -1,4 +1,4 @@
-//! Says whether a text is in a grammar, by trying all ways in which its nodes may divide the text.
+//! Decides whether a text is in a grammar, by trying all ways in which its nodes may divide the text.
 
 use std::collections::BTreeSet;
 
