@@ -41,8 +41,8 @@ fn tags(span: &Span, front: &'static str) -> impl Iterator<Item = String> {
     span.tag.iter().flat_map(|tag| &tag.names).map(move |name| format!("{front}{}>", name.get_ref()))
 }
 
-/// Refuses markers if one of them would always be found in place of another. A value may be followed by a repeated closer, the next
-/// key, the `end` of the call, or a closer of its span; a call by another call or a closer of the span.
+/// Refuses markers that may follow at the same place and of which one begins like the other. After a value, these are its closer,
+/// the next key, the `end` of the call and the closers of the span; after a call, the next `begin` and the closers of the span.
 fn check_ends(calls: &[Spanned<Call>], closes: &[String]) -> Result<(), Fault> {
     let meet = |one: &str, other: &str| one.starts_with(other) || other.starts_with(one);
     let meets = |one: &str| closes.iter().find(|close| meet(one, close));

@@ -48,7 +48,7 @@ pub fn listed() -> impl Iterator<Item = (&'static str, Start, &'static [&'static
     ENTRIES.iter().map(|entry| (entry.name, entry.start, entry.aliases))
 }
 
-/// Returns the model names of all dialects, except patterns with a part that may be any text.
+/// Returns the model names of all dialects, except patterns with a `*`.
 pub fn models() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().flat_map(|entry| entry.models).map(|pattern| pattern.text).filter(|text| !text.contains('*'))
 }
@@ -101,7 +101,7 @@ pub fn find_for_model(model: &[u8]) -> Result<(usize, Option<Start>), UnknownMod
     }
 }
 
-/// Returns the start of a stream, which is the content if the name shows that the model does not think.
+/// Returns the start of a model's stream: `start`, or the content if the name shows that the model does not think.
 fn start_of_name(place: usize, start: Option<Start>, name: &[u8]) -> Option<Start> {
     match start.unwrap_or(ENTRIES[place].start) {
         Start::Channel(Channel::Thinking) if matches!(fitting(&NAMES_WITHOUT, name), Fitting::One(_)) => {
@@ -197,7 +197,7 @@ pub struct KnownModel {
     pub model: &'static str,
     /// The dialect of these models.
     pub dialect: &'static str,
-    /// Whether the requested name has a higher number, so that it is a later release.
+    /// Whether these models are an earlier release than the requested one, whose name has a higher number.
     pub is_elder: bool,
 }
 
@@ -214,7 +214,7 @@ impl UnknownModel {
     }
 
     /// Returns the known models with the nearest names, the nearest first: at most two, of different dialects. They belong to the
-    /// same family, or the name may be a misspelling of theirs. The unknown model may write different markers.
+    /// unknown model's family, or its name may be a misspelling of theirs. The unknown model may write different markers.
     ///
     /// ```
     /// let error = aside::Dialect::find_for_model("qwen3.9-max").unwrap_err();
@@ -434,7 +434,7 @@ impl fmt::Display for RequestedName {
     }
 }
 
-/// Returns the part of a name that matters, for a name that is too long for an error.
+/// Returns the last part of a name that is too long for an error, or the whole name if it is short.
 fn last_part(name: &[u8]) -> &[u8] {
     let trimmed = name.trim_ascii_end();
     let slash = trimmed.iter().rposition(|byte| matches!(byte, b'/' | b'\\'));

@@ -110,8 +110,8 @@ fn check_before_fences(model: &Model) -> Result<(), Fault> {
     }
 }
 
-/// Refuses quotes in a fence's body: a stream may start in a channel, where the closers of all its spans count, and no open quote
-/// is known.
+/// Refuses `quote` in a span of the same channel as a fence. A stream that starts in the channel has the closers of all its
+/// spans, and it is not known whether a quote is open.
 fn check_quotes(model: &Model) -> Result<(), Fault> {
     let spans = || model.spans.iter().map(Spanned::get_ref);
     let has_fence = |span: &&Span| spans().any(|other| other.fence.is_some() && other.channel == span.channel);

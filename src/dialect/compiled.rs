@@ -156,6 +156,6 @@ pub struct Markers {
     pub first: Vec<Box<[u8]>>,
     /// Names of tags.
     pub names: Vec<Box<[u8]>>,
-    /// A marker that cannot be broken, if there is one.
+    /// A marker that cannot be broken by inserting a character, if there is one.
     pub unbreakable: Option<Box<str>>,
 }

@@ -25,7 +25,8 @@ pub fn templates(model: &Model) -> Templates {
     }
 }
 
-/// Returns the messages with tables of calls, then the spans with such tables; of these, spans that count everywhere are first.
+/// Returns the messages with tables of calls, then the spans with tables of calls that count everywhere, then all other such
+/// spans.
 fn calls(model: &Model) -> Vec<CallBlock> {
     let of_place = |is_anywhere: bool| {
         let spans = (0..).zip(&model.spans).map(|(rule, span)| (rule, span.get_ref()));

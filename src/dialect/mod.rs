@@ -30,7 +30,7 @@ use compiled::{Compiled, Labels};
 pub(crate) use markers::BREAK;
 pub(crate) use quoted::quoted;
 
-/// The markers and rules of a model family, ready for scanners. Its results never change. It can be shared between threads, and is
+/// The markers and rules of a model family, ready for scanners. A dialect never changes, can be shared between threads, and is
 /// cheap to clone.
 ///
 /// ```
@@ -60,19 +60,19 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// [`UnknownDialect`], which has the nearest names.
+    /// [`UnknownDialect`], which names the nearest dialects.
     #[doc(alias = "aside_dialect_find")]
     pub fn find(name: &str) -> Result<Dialect, UnknownDialect> {
         find(name.as_bytes()).map(|place| Dialect::built_in(place, None))
     }
 
     /// Returns the built-in dialect that a model of this name writes. The name may be the one that a hub, a registry or an API
-    /// uses, or a file's path, in upper or lower case. Owner, size, format and quantisation do not matter, but a point release that
-    /// no dialect lists is unknown: the error has the nearest known models.
+    /// uses, or a file's path, in upper or lower case. Owner, size, format and quantisation do not matter, but a point release
+    /// that no dialect lists is unknown: the error names the nearest known models.
     ///
     /// The start is that of this model, if the dialect's file has a start for this model: see `start`. It is the content if the
     /// name shows that the model does not think (`…-nothink`, `…-instant`). For a model that writes tool calls and no thinking,
-    /// the dialect of the calls is found. Memory is allocated as in `find`.
+    /// the dialect of the calls is returned. Memory is allocated as in `find`.
     ///
     /// ```
     /// use aside::{Channel, Dialect, Start};
@@ -89,7 +89,7 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// [`UnknownModel`], which has the nearest names.
+    /// [`UnknownModel`], which names the nearest models.
     #[doc(alias = "aside_dialect_find_for_model")]
     pub fn find_for_model(model: &str) -> Result<Dialect, UnknownModel> {
         find_for_model(model.as_bytes()).map(|(place, start)| Dialect::built_in(place, start))
@@ -225,7 +225,7 @@ impl Dialect {
         !self.compiled.calls.is_empty()
     }
 
-    /// Returns the most bytes that a scanner of this dialect holds back.
+    /// Returns the maximum number of bytes that a scanner of this dialect holds back.
     #[doc(alias = "aside_dialect_max_hold")]
     #[must_use]
     pub fn max_hold(&self) -> usize {

@@ -19,8 +19,8 @@ pub struct Pattern {
     pub start: Option<Start>,
 }
 
-/// The rank of a pattern that fits. A pattern further left has a higher rank, because names of training data are further right;
-/// of two patterns at the same place, the more specific has the higher rank.
+/// The rank of a pattern that fits. A pattern that fits further left has a higher rank, because names of training data are
+/// further right. At the same place, the more specific pattern has the higher rank.
 pub type Rank = (Reverse<usize>, usize);
 
 /// The longest name of a model.
@@ -160,10 +160,10 @@ pub fn begins(pattern: &str, model: &Model) -> bool {
     }
 }
 
-/// The distance of a name from a pattern of its family. The order is by distance.
+/// The distance of a name from a pattern of its family; a nearer pattern is less.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FamilyDistance {
-    /// The number of bytes of the pattern that were read.
+    /// The number of bytes of the pattern that the name has.
     read: Reverse<usize>,
     /// The distance between the numbers at which name and pattern differ.
     apart: u32,
@@ -177,8 +177,8 @@ impl FamilyDistance {
     }
 }
 
-/// Returns the distance of a name of the pattern's family, which has everything before the pattern's first number
-/// and then a number.
+/// Returns the distance of a name from a pattern, or `None` if they are not of one family: a name of the family has the text
+/// before the pattern's first number, and then a number.
 pub fn distance(pattern: &str, model: &Model) -> Option<FamilyDistance> {
     let pattern = pattern.as_bytes();
     let first_number = pattern.iter().position(u8::is_ascii_digit)?;

@@ -48,7 +48,7 @@ pub enum Fitting<'a> {
     One(Known<'a>),
     /// These dialects fit equally well. There may be more of them than can be returned.
     Several([Option<u8>; MOST_NAMED]),
-    /// No dialect fits, or the best match is to the right of an unknown release, which belongs to another family.
+    /// No dialect fits, or only to the right of an unknown release, and so the name of another family.
     None,
 }
 
@@ -80,7 +80,7 @@ struct Search<'a, const WORDS: usize> {
     best: Option<Best>,
     /// The offset of an unknown release in the name.
     later: usize,
-    /// The treatment of patterns whose number continues in the name as a point release, which may be a later release.
+    /// The treatment of patterns whose number continues in the name as a point release. The name may then be of a later release.
     point_releases: PointReleases,
     /// The patterns that need not be compared again. Without this list, the time could grow with the square of the name's length.
     settled: [u64; WORDS],
@@ -156,8 +156,8 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Handles patterns that were read to their ends, or to their first `*`. If the rest does not fit here, it cannot fit further
-    /// right either.
+    /// Handles patterns that were read to their ends, or to their first `*`. If the text after the `*` does not fit now, it does
+    /// not fit after a later place either.
     #[inline]
     fn take_all(&mut self, stop: &Stop, part: Part<'_>, place: usize, at: usize) {
         for leaf in range(self.table.leaves, stop.leaves) {
@@ -176,7 +176,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         self.is_new(pattern) && has_rest(self.table.patterns[usize::from(pattern)].text.as_bytes(), part, read)
     }
 
-    /// Handles patterns whose number continues in the name.
+    /// Compares patterns whose number continues in the name as a point release, or notes that there are any.
     #[cold]
     fn goes_on(&mut self, stop: &Stop, part: Part<'_>, at: usize) {
         if part.is_digit(at) {
@@ -210,7 +210,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         is_new
     }
 
-    /// Handles a pattern that fits.
+    /// Keeps a pattern that fits if it is the best so far.
     #[inline]
     fn take(&mut self, leaf: &Leaf, place: usize) {
         let Leaf { pattern, said, .. } = *leaf;
@@ -221,7 +221,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Handles a pattern that fits as well as the best one.
+    /// Adds the dialect of a pattern that fits as well as the best so far.
     #[cold]
     fn tie(&mut self, pattern: u16) {
         let Some(best) = &mut self.best else { return };

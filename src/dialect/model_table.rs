@@ -52,8 +52,8 @@ const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 pub struct Stop {
     /// A range of `leaves`.
     pub leaves: (u16, u16),
-    /// The least number of bytes that must follow so that one of these patterns can fit, and a letter that must be among the
-    /// following bytes, or 0.
+    /// The minimum number of bytes that must follow so that one of these patterns can fit, and a letter that must be among them,
+    /// or 0.
     pub needs: (u8, u8),
     /// A range of `numbers`, perhaps empty: the patterns with a number that ends here, without conditions on the text after it.
     pub numbers: (u16, u16),
@@ -154,7 +154,7 @@ impl<'a> Builder<'a> {
         Symbol::at(self.patterns[usize::from(item.pattern)].text.as_bytes(), at)
     }
 
-    /// Returns the state in which the same bytes of a name have led to this progress in patterns.
+    /// Returns the state for this progress in patterns, and makes it and all states after it if there is none.
     fn state(&mut self, items: Vec<Item>) -> State {
         if let Some(state) = self.made.get(&items) {
             return *state;
@@ -258,7 +258,7 @@ fn appended<T>(list: &mut Vec<T>, entries: impl IntoIterator<Item = T>) -> (u16,
     (begin, list.len() as u16)
 }
 
-/// Returns the least number of bytes in a name after a pattern's `*`. A name may leave out dashes.
+/// Returns the minimum number of bytes in a name after a pattern's `*`. A name may leave out dashes.
 #[cfg_attr(not(test), allow(dead_code))]
 fn least(text: &str) -> u8 {
     let behind = text.split_once('*').map_or("", |(_, behind)| behind);

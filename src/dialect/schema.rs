@@ -83,7 +83,8 @@ impl Model {
     }
 }
 
-/// The ways in which a closer may be torn: its usual end, and the texts that may directly follow the closer in place of that end.
+/// Incomplete forms of closers: `end`, their usual end, is left out before a text in `before`, or is written twice, the first
+/// time without its last byte.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Torn {

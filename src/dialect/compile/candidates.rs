@@ -158,8 +158,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the openers of a span. If `of_thinking` is set, they count inside the thinking, and the value says whether they end
-    /// it.
+    /// Adds the openers of a span. For openers that count inside the thinking, `of_thinking` says whether they end it.
     pub(super) fn openers(&mut self, list: &mut Vec<Candidate>, rule: usize, span: &Span, of_thinking: Option<bool>) {
         let rule = rule as u8;
         let ends = of_thinking == Some(true);
@@ -242,7 +241,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the torn forms of closers.
+    /// Adds the torn forms of closers: see `Torn`.
     fn torn<'l>(
         &mut self,
         list: &mut Vec<Candidate>,

@@ -38,7 +38,7 @@ pub(super) fn leading_tags(model: &Model) -> Vec<Literal> {
     names.map(|name| Spanned::new(model.name.span(), (*name).to_owned())).collect()
 }
 
-/// Returns the rule for spans that such a tag opens: the first thinking span, or the number after all spans.
+/// Returns the rule of spans that a leading tag opens: the first thinking span, or the number after all spans.
 pub(super) fn leading_rule(model: &Model) -> u8 {
     thinking_spans(model).next().map_or(model.spans.len(), |(rule, _)| rule) as u8
 }

@@ -31,8 +31,8 @@ use compiler::{Compiler, where_flag};
 use leading::{leading_rule, leading_tags};
 use region::Scope;
 
-/// Reads a dialect's file and compiles it. A test loads the built-in files as those of a host, so that here their markers need not
-/// be compared.
+/// Reads a dialect's file and compiles it. The markers of built-in files are not compared here, because a test loads these files
+/// as a host would.
 pub fn from_toml(text: &str, is_built_in: bool) -> Result<Compiled, FileError> {
     let text = &*file_error::with_lf(text);
     let model = file_error::read::<Model>(text)?;
