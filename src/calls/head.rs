@@ -223,7 +223,7 @@ fn fits_after_begin(table: &CallTable, view: &View, at: usize, is_begun: bool) -
     Decision::of(read_head(table, view, at))
 }
 
-/// Returns the number of the table of which a call begins at an index.
+/// Returns the number of the first table that has a call at an index.
 pub fn pick(tables: &CallTables, view: &View, at: usize) -> Result<u8, Decision> {
     for &number in &tables.order {
         match fits(tables.table(number), view, at) {
@@ -251,7 +251,8 @@ pub fn pick_begun(tables: &CallTables, opener: u8, view: &View) -> Result<u8, De
     Err(Decision::No)
 }
 
-/// Returns whether the text begins with a body without opener. There, an object is a call only if its first key is the name.
+/// Returns whether the text begins with a body without opener. In such a body, an object is a call only if its first key is the
+/// name.
 pub fn begins_bare(tables: &CallTables, view: &View) -> Decision {
     tables.tables.iter().fold(Decision::No, |seen, table| seen.or(Decision::of(begins_bare_call(table, view))))
 }
@@ -284,7 +285,7 @@ fn first_key(view: &View) -> Result<usize, Decision> {
     view.one_of(at, b"\"").map(|()| at)
 }
 
-/// Returns the index of the quote after `"type": "function",`, or the index itself if this is not there.
+/// Returns the index of the quote after `"type": "function",`, or the index itself if it is not followed by this text.
 fn after_type(view: &View, from: usize) -> Result<usize, Decision> {
     let mut at = from;
     for literal in [&b"\"type\""[..], b":", b"\"function\"", b","] {
@@ -297,7 +298,7 @@ fn after_type(view: &View, from: usize) -> Result<usize, Decision> {
     view.one_of(at, b"\"").map(|()| at)
 }
 
-/// Returns whether a body begins here, so that the opener before it counts.
+/// Returns whether a body of calls begins here, so that the opener before it counts.
 pub fn begins_body(tables: &CallTables, opener: u8, view: &View) -> Decision {
     let mut all = Decision::No;
     for (number, table) in tables.tables.iter().enumerate() {

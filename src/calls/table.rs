@@ -9,11 +9,11 @@ use crate::matcher::{
 /// The maximum number of bytes of an id, a key or a type, and of a name.
 pub const MOST_OF_WORD: usize = 256;
 pub const MOST_OF_NAME: usize = 128;
-/// The largest number of blanks where blanks are allowed in or before a head.
+/// The maximum number of blanks where blanks are allowed in or before a head.
 pub const MOST_BLANKS: usize = 16;
 
-/// The maximum number of blanks after the end of a value and before the text that confirms it; the most bytes of a key in that
-/// text; the most letters before the `>` of a misspelt closer.
+/// The maximum number of blanks after the end of a value and before the text that confirms it; of bytes of a key in that text; of
+/// letters before the `>` of a misspelt closer.
 pub const MOST_BLANKS_AFTER: usize = 64;
 pub const MOST_OF_PLAIN_KEY: usize = 128;
 pub const MOST_LETTERS: usize = 24;
@@ -111,8 +111,8 @@ impl CallTables {
         }
     }
 
-    /// Returns the most bytes that may be held until their role is decided: an opener of this length with the head of a call,
-    /// or a word with the literal that ends it.
+    /// Returns the maximum number of bytes that may be held until their role is decided: those of an opener of this length with
+    /// the head of a call, or of a word with the literal that ends it.
     pub fn max_hold(&self, opener: usize) -> usize {
         let of_table = |table: &CallTable| {
             let head = table.head.max_len(&table.body);
@@ -130,15 +130,15 @@ impl CallTables {
         self.tables.iter().map(of_table).max().unwrap_or(0).max(skip).max(self.hold_of_closer(opener))
     }
 
-    /// Returns the most bytes that may be held until it is decided whether a closer is the last. `closer` is the length of the
-    /// longest closer.
+    /// Returns the maximum number of bytes that may be held until it is decided whether a closer is the last. `closer` is the
+    /// length of the longest closer.
     fn hold_of_closer(&self, closer: usize) -> usize {
         let after = longest(&self.outside).max(longest(&self.dropped) + MOST_BLANKS_AFTER);
         closer.max(longest(&self.closes)) + MOST_BLANKS_AFTER + after
     }
 
-    /// Returns the most bytes that may be held until it is decided whether a value ends. `closer` is the length of the longest
-    /// closer.
+    /// Returns the maximum number of bytes that may be held until it is decided whether a value ends. `closer` is the length of
+    /// the longest closer.
     fn hold_of_value(&self, table: &CallTable, rule: &TagsRule, closer: usize) -> usize {
         let pair = |[open, close]: &[Literal; 2]| open.len() + MOST_OF_WORD + close.len() + MOST_BLANKS_AFTER;
         let call = (longest(&self.skips) + MOST_BLANKS_AFTER + self.hold_of_closer(closer)).max(longest(&self.begins));

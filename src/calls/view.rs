@@ -1,5 +1,5 @@
-//! The bytes that are examined, and whether more may follow. Each result is valid for the whole text: it is `More` if missing bytes
-//! could change it.
+//! The bytes that are examined, and whether more may follow. A result does not change when more bytes arrive: if they could
+//! change it, it is `More`.
 
 use super::table::MOST_BLANKS_AFTER;
 use crate::matcher::bytes::is_blank;
@@ -28,7 +28,7 @@ impl Decision {
         if is_so { Decision::Yes } else { Decision::No }
     }
 
-    /// Returns `Yes` if something was found, otherwise the reason.
+    /// Returns `Yes` for a result, or the `No` or `More` that an error contains.
     pub fn of<T>(found: Result<T, Decision>) -> Decision {
         found.err().unwrap_or(Decision::Yes)
     }

@@ -23,7 +23,7 @@ impl Body {
                 }
                 let [end, close, open] = [&table.end, &rule.value[1], &rule.key[0]];
                 let seen = [end, close, open].map(|literal| view.literal(0, literal));
-                // The longest literal that fits, once more bytes cannot make a longer one fit.
+                // The longest literal that fits. It counts only if more bytes cannot make a longer literal fit.
                 let longest = seen.iter().zip([end, close, open]).filter(|(seen, _)| **seen == Decision::Yes);
                 let longest = longest.map(|(_, literal)| literal.len()).max();
                 let may_grow = seen

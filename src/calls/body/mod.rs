@@ -37,7 +37,7 @@ impl Body {
         let mut body = *self;
         loop {
             match body.turn(tables, view) {
-                // The word was complete earlier, but fewer of its bytes are in the view now.
+                // The word was complete in an earlier view, but this view ends inside it.
                 Ok(Some(Step::Piece { len, .. })) if len > view.text.len() => return body.more(view).ok().flatten(),
                 Ok(Some(step)) => return Some(step),
                 Ok(None) => {}
@@ -75,8 +75,8 @@ impl Body {
         body.is_in_call().then(|| body.end(CallEnd::Forced, 0))
     }
 
-    /// Returns the step before a closer that is `len` bytes ahead and ends the body whatever is open. `step` is the step if the
-    /// text ended after the closer.
+    /// Returns the step before a closer that is `len` bytes ahead and ends the body even inside a string or a value. `step` is
+    /// the step for a text that ends after the closer.
     pub fn break_off(&self, step: Option<Step>, len: usize) -> Step {
         let mut body = *self;
         match step {

@@ -6,7 +6,7 @@ use crate::calls::{
     view::{Decision, View},
 };
 
-/// Members that do not make a call without arguments invalid, in addition to those of its table.
+/// Members that an object may have, besides those of its table, and still be a call without arguments.
 const BESIDES: [&[u8]; 4] = [b"name", b"id", b"type", b"index"];
 
 impl Body {

@@ -130,13 +130,13 @@ impl Body {
         }
     }
 
-    /// Reads a chunk that has bytes that might change the state (`decides`), if none of them does. Returns false, and reads
-    /// nothing, if the state may change.
+    /// Reads a chunk that has bytes that might change the state (`decides`), if none of these bytes does. Returns false, and
+    /// reads nothing, if the state may change.
     pub fn pass(&mut self, table: &CallTable, chunk: &[u8], decides: impl Fn(u8) -> bool) -> bool {
         if incomplete_tail(chunk) > 0 {
             return false;
         }
-        // The rest of the chunk from each of these bytes on. A literal never begins inside a character.
+        // The rest of the chunk, from each byte on that might change the state. A literal never begins inside a character.
         let may_begin = |byte: u8| decides(byte) && !is_continuation(byte);
         let tails = (0..chunk.len()).filter_map(|at| chunk.get(at..));
         let mut tails = tails.filter(|tail| tail.first().is_some_and(|&byte| may_begin(byte)));

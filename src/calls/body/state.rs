@@ -414,7 +414,7 @@ impl Body {
         if view.is_end { Ok(Some(self.cut())) } else { Err(Decision::More) }
     }
 
-    /// Returns the answer, unless it is `No` only because the text ends here: then the call is cut.
+    /// Returns the answer. If it is `No` only because the text ends here, cuts the call instead.
     pub(super) fn or_cut<T>(
         &mut self,
         view: &View,
@@ -499,7 +499,7 @@ impl Body {
         if at == 0 { self.go(after) } else { self.some(piece, at, own) }
     }
 
-    /// Reads the text before an index; the decision made for that index applies afterwards.
+    /// Reads the text before an index, or returns `seen`, the decision about the index, if there is no such text.
     pub(super) fn before(&mut self, at: usize, piece: Piece, state: State, seen: Decision) -> Transition {
         if at > 0 { self.some(piece, at, state) } else { Err(seen) }
     }

@@ -97,8 +97,8 @@ impl Body {
                         };
                         return self.some(piece, len, state(closer, len));
                     }
-                    // The value ends here only because of the next bytes. A host that stops before these bytes must not replace
-                    // them by others.
+                    // The next bytes decided that the value ends here. They count as read, so that a host that stops here cannot
+                    // feed others instead.
                     self.due = ends.reach(has_closer) as u16;
                     if is_broken {
                         return self.go(State::Breaks);
