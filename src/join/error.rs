@@ -37,7 +37,7 @@ pub enum JoinError {
     NotWritten(Channel),
     /// This marker of the dialect cannot be broken by escaping: it is a single character, or contains U+200B.
     Unbreakable(Box<str>),
-    /// The dialect has no span of the channel to start in, or no headers.
+    /// The dialect has no span of the channel in which the text should start, or no headers for a start in a header.
     NoSuchStart,
     /// There was no memory for the text.
     OutOfMemory,

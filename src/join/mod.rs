@@ -1,5 +1,5 @@
 //! The opposite of splitting: writes thinking, content and calls as a model of the dialect does, and texts without markers. A
-//! text may only be returned if it splits back into its parts, which the scanner itself checks first.
+//! text is returned only after the scanner has checked that it splits back into its parts.
 
 mod call;
 mod error;
@@ -169,9 +169,9 @@ impl Dialect {
         join(self, thinking.as_ref(), content.as_ref(), options)
     }
 
-    /// Breaks the dialect's markers in a text, so that a user's text can be put into a prompt. After the first character of
-    /// each marker, including markers that begin a turn, U+200B (zero width space) is inserted: the text looks the same but is
-    /// not a marker. For a marker that counts only at the first byte of a stream, it is inserted before the marker.
+    /// Breaks the dialect's markers in a text, so that a user's text can be put into a prompt. After the first character of each
+    /// marker, including markers that begin a turn, U+200B (zero width space) is inserted: the text looks the same but is not a
+    /// marker. If a marker counts only at the first byte of a stream, the character is inserted before the marker.
     ///
     /// Nothing else changes, and escaping a text again does not change it. The text may be any bytes; time is linear. The host must
     /// remove special tokens that the dialect does not name.
@@ -395,8 +395,8 @@ impl JoinedText {
             place = text.part(Role::Text(Channel::Thinking), thinking)?;
             text.mark(&block.close)?;
         }
-        // If content has its own messages, it is written in one: text outside messages is content too, but models do not write
-        // it there.
+        // If the dialect has messages for content, content is written in a message: text outside messages is content too, but
+        // models do not write it there.
         let block = templates.content.as_ref().filter(|_| !content.is_empty());
         text.mark(block.map_or(b"", |block| &block.open))?;
         let content = text.part(Role::Text(Channel::Content), content)?;

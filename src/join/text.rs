@@ -75,8 +75,7 @@ impl Text {
         Ok(())
     }
 
-    /// Reads the text as a host would, and returns the first byte that is read in a different role from the one in which it was
-    /// written.
+    /// Reads the text as a host would. Returns the first byte whose role differs from the role in which it was written.
     pub fn misread(&self, scanner: &mut Scanner) -> Result<Option<usize>, Error> {
         let mut verifier = Verifier { text: self, part: 0, ended: 0, named: 0, wrong: None };
         scanner.feed(&self.bytes, |event| verifier.see(&event))?;
