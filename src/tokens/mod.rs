@@ -94,7 +94,7 @@ struct Reading {
     has_ended: bool,
     /// Whether all content so far was reclassified as thinking, and the closer that shows it is the next event.
     is_closing: bool,
-    /// The ids after the end of the thinking, or, if there was no thinking so far, the ids of the content. Waiting tokens are not
+    /// The ids after the end of the thinking, or the ids of the content if there was no thinking so far. `waiting` is not
     /// included.
     content: Vec<u32>,
     counts: [u64; 4],
@@ -194,8 +194,8 @@ impl TokenState {
     }
 
     /// Returns the channel and role of each of these ids, as if they were the rest of the stream. The state does not change. If a
-    /// closer without an opener shows that all content before it was thinking, the ids before it are reported as thinking. Use it
-    /// for rollouts and training.
+    /// closer without an opener shows that all content before it was thinking, the ids before it are reported as thinking. For
+    /// rollouts and training.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -237,7 +237,7 @@ impl TokenState {
         self.reading.has_ended && self.reading.depth == 0
     }
 
-    /// Returns the index, among proposed next ids, of the id with which the thinking ends. The state does not change. Use it for
+    /// Returns the index, among proposed next ids, of the id with which the thinking ends. The state does not change. For
     /// speculative decoding.
     ///
     /// # Errors
@@ -317,7 +317,7 @@ impl Reading {
             Kind::Text if event.channel == Channel::Content && self.depth == 0 && !self.has_ended => {
                 self.has_ended = !is_blank(event.bytes);
             }
-            // Only blanks came before this marker, which is removed, and blanks are not content.
+            // This marker is removed, and only blanks precede it, which are not content.
             Kind::Framing if !self.has_ended && !is_blank(event.bytes) => self.content.clear(),
             _ => {}
         }
@@ -371,8 +371,8 @@ fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(u8::is_ascii_whitespace)
 }
 
-/// Returns whether the thinking has ended at the end of a prompt, which has this beginning of the model's turn. A closer
-/// without an opener counts, because it means that the model must not think. With a start in the content, the thinking has
+/// Returns whether the thinking has ended at the end of a prompt. `turn` is the prompt's text after its last turn marker. A
+/// closer without an opener counts, because it means that the model must not think. With a start in the content, the thinking has
 /// ended from the beginning.
 fn ends_thinking(dialect: &Dialect, turn: &[u8], start: Option<Start>) -> Result<bool, Error> {
     let with = |start| Scanner::with_options(dialect, &ScannerOptions::new().start(start));
