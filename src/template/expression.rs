@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use super::value::{Truth, Value, join};
 use crate::memory::{Result, push};
 
-/// The deepest nesting of parentheses, and the most times that `else` follows `else`.
+/// The maximum nesting of parentheses, and the maximum number of `else` in succession.
 const DEEPEST: usize = 32;
-/// The most variables, and the most entries of a list. Further ones are unknown.
+/// The maximum number of variables, and of entries of a list. Further variables and entries are unknown.
 const MOST: usize = 512;
 
 /// The variables that a template has set, and the attributes of its namespaces.

@@ -260,10 +260,10 @@ impl UnknownTemplate {
         }
     }
 
-    /// Returns the sign that the template belongs to a family without a dialect: a marker at the beginning of an answer, or at
-    /// which the template splits answers, that is missing from the dialect which has the template's other markers; or the role
-    /// line, if that dialect shares only tags with the template. [`nearest`](UnknownTemplate::nearest) is the dialect that would
-    /// otherwise be found.
+    /// Returns the sign that the template belongs to a family without a dialect. It is a marker that the dialect with the
+    /// template's other markers lacks: the beginning of an answer, or a text at which the template splits answers. If that
+    /// dialect has only tags of the template, the sign is the role line. [`nearest`](UnknownTemplate::nearest) is the dialect
+    /// that would otherwise be found.
     #[must_use]
     pub fn unnamed(&self) -> Option<&str> {
         match &self.0 {

@@ -23,20 +23,20 @@ use crate::{Dialect, Scanner, ScannerOptions, Start};
 const LONGEST_TEMPLATE: usize = 256 << 10;
 /// The longest text of variables, in bytes.
 const LONGEST_VARIABLES: usize = 4 << 20;
-/// The most work of one rendering: about one unit for each instruction, and for each 64 bytes of output.
+/// The maximum work of one rendering: about one unit for each instruction, and for each 64 bytes of output.
 const FUEL: u64 = 100_000;
 /// The number of bytes of variables that allow one more unit of work.
 const BYTES_OF_FUEL: usize = 4;
 /// The maximum number of bytes of a rendered text, in addition to twice the bytes of the variables.
 const LONGEST_TEXT: usize = 1 << 20;
-/// The most operators, subscripts, calls and filters of one tag, and the most branches of the template: the compiler
+/// The maximum number of operators, subscripts, calls and filters of one tag, and of branches of the template: the compiler
 /// recurses for each. Real templates have at most some 100.
 const MOST_OPERATORS: usize = 500;
-/// The deepest nesting of blocks and calls. A call of a macro counts as four.
+/// The maximum nesting of blocks and calls. A call of a macro counts as four.
 const DEEPEST_CALL: usize = 200;
-/// The deepest nesting of lists and maps in a value that a template keeps.
+/// The maximum nesting of lists and maps in a value that a template keeps.
 const DEEPEST_VALUE: usize = 64;
-/// The deepest nesting of lists and maps in JSON that is written.
+/// The maximum nesting of lists and maps in JSON that is written.
 const DEEPEST_JSON: usize = 128;
 
 /// Placeholders in the rendered texts for the user's question, and for the model's thought and answer.
@@ -164,7 +164,8 @@ pub struct Jinja<'a> {
 const NAME: &str = "<string>";
 
 impl<'a> Jinja<'a> {
-    /// Compiles a text that was `prepared`. `fuel` is the most work of one rendering, and `most` the most bytes of its output.
+    /// Compiles a text that was `prepared`. `fuel` is the maximum work of one rendering, and `most` the maximum number of bytes
+    /// of its output.
     pub fn new(prepared: &'a str, fuel: u64, most: usize) -> Result<Jinja<'a>, Error> {
         let mut environment = environment()?;
         environment.set_fuel(Some(fuel));

@@ -113,8 +113,8 @@ impl<'a> Scorer<'a> {
     /// Returns the dialect as a candidate, with its score and the start of generation. Returns `None` if the template has no
     /// marker of its thinking, or, for `By::Calls`, of its calls.
     ///
-    /// Markers in the template raise the score more than framing and the start. Tool markers that only other dialects have
-    /// lower it.
+    /// Markers in the template raise the score more than framing and the start. Tool markers that only other dialects have lower
+    /// the score.
     pub fn score(&self, signature: &'static Signature) -> Option<Candidate> {
         let has_outer = signature.tools.iter().any(|tool| self.outer[*tool]);
         let is_own = signature.own.iter().any(|text| self.evidence.source.contains(text.as_str()));

@@ -8,11 +8,11 @@ use super::expression::{Variables, end_of_literal, evaluate, unescape};
 use super::value::{Truth, UNKNOWN, Value};
 use crate::memory::{Result, append_text, copy_text, push};
 
-/// The most paths through a generation prompt that are followed.
+/// The maximum number of paths through a generation prompt that are followed.
 const MOST_PATHS: usize = 8;
 /// At least this many bytes at the end of each path are kept.
 const TAIL: usize = 512;
-/// The deepest nesting of branches that are followed as separate paths.
+/// The maximum nesting of branches that are followed as separate paths.
 const DEEPEST: usize = 32;
 
 pub struct Source<'a> {

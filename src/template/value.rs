@@ -8,7 +8,7 @@ use crate::memory::{Result, append_text, copy_text};
 /// Marks the unknown parts of a text.
 pub const UNKNOWN: &str = "\0";
 
-/// The longest text that is joined or stored. A longer one is cut.
+/// The longest text that is joined or stored. A longer text is cut.
 const LONGEST: usize = 2048;
 
 /// A value, as far as it is known.
@@ -69,7 +69,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// Returns whether two values are equal. The answer is unknown if either value is.
+    /// Returns whether two values are equal. The result is unknown if either value is unknown.
     pub fn equals(&self, other: &Value) -> Truth {
         match (self, other) {
             (Value::Text(one), Value::Text(two)) if is_known(one) && is_known(two) => Truth::from(one == two),
