@@ -1,4 +1,4 @@
-//! The kind of probe for which a template shows its calls. All probes of the calls' form are of this kind.
+//! The kind of probe for which a template shows its calls. All probes that explore the form of calls are of this kind.
 
 use super::frame::Frame;
 use super::probes::{Call, Content, Form, Ids, Turn};

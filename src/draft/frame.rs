@@ -1,5 +1,5 @@
-//! The text around a turn of the model: the end of the user's turn, the role line, the end of the model's turn. Everything else is
-//! searched for between the role line and that end.
+//! The text around a turn of the model: the end of the user's turn, the role line, the end of the model's turn. Everything else
+//! is searched for between the role line and the end of the model's turn.
 
 use minijinja::Value;
 
@@ -30,7 +30,7 @@ pub struct Frame {
     pub ends: Vec<String>,
 }
 
-/// The most variables that are tried as switches.
+/// The maximum number of variables that are tried as switches.
 const MOST_SWITCHES: usize = 16;
 
 impl Frame {

@@ -15,7 +15,7 @@ const MOST_ENTRIES: u64 = 1 << 16;
 const MOST_TOKENS: u64 = 4 << 20;
 /// The kinds of tokens that are not ordinary text: control tokens, and tokens that were added.
 const SPECIAL: [u64; 2] = [3, 4];
-/// The deepest nesting of lists.
+/// The maximum nesting of lists.
 const DEEPEST: usize = 4;
 
 const STRING: u64 = 8;

@@ -75,7 +75,7 @@ pub enum Shape {
     Member(&'static str),
     /// A part of the content, with this type, and the text in this member.
     Part(&'static str, &'static str),
-    /// The same, but the text is itself a list of parts.
+    /// A part of the content, with this type, and in this member a list of parts with the text.
     PartOfTexts(&'static str, &'static str),
     /// Blocks in one object: a block each for the thoughts, the calls and the response.
     Blocks,

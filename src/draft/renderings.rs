@@ -9,8 +9,8 @@ use minijinja::{Error, ErrorKind, Value, context};
 use super::probes::{self, NEXT, QUESTION, Turn};
 use crate::template::render::Jinja;
 
-/// The most work of one rendering, and of all. Real templates need some thousand units for one rendering, and half a million in
-/// total.
+/// The maximum work of one rendering, and of all renderings. Real templates need some thousand units for one rendering, and half
+/// a million in total.
 pub const FUEL: u64 = 50_000;
 const FUEL_OF_ALL: u64 = 4_000_000;
 /// The maximum number of bytes of one rendered text. Real texts have some ten thousand, most of them for a system prompt.

@@ -36,7 +36,7 @@ pub fn before_marker(text: &str, at: usize) -> usize {
     inside.map_or(at, |marker| marker.start)
 }
 
-/// Returns the blanks at the beginning of a text, the text between, and the blanks at its end.
+/// Splits a text into the blanks at its beginning, the text between blanks, and the blanks at its end.
 pub fn trimmed(text: &str) -> (&str, &str, &str) {
     let begin = text.len() - text.trim_start().len();
     let end = text.trim_end().len().max(begin);
