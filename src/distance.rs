@@ -1,10 +1,10 @@
-//! How near two names are to each other, so that an error can suggest the intended one. Nothing here may allocate.
+//! The distance between two names, so that an error can suggest the intended name. Nothing here may allocate.
 
 /// The maximum number of bytes of a name of a dialect, pattern or key. A caller's name may be longer, and is cut.
 pub const LONGEST: usize = 64;
 
-/// Returns the rank of a known name that may have been meant, least first, or `None` if it is too far from the one that was asked for:
-/// half of the longer one or more must be changed, and the known one does not begin with the other. Names that do are nearest.
+/// Returns the rank of a known name that may have been meant: the lower, the nearer. Known names that begin with `asked` have the
+/// lowest ranks. Returns `None` for any other known name if half of the longer name or more would have to be changed.
 pub fn near(asked: &[u8], known: &[u8]) -> Option<usize> {
     let edits = distance(asked, known);
     let is_beginning =
@@ -13,14 +13,15 @@ pub fn near(asked: &[u8], known: &[u8]) -> Option<usize> {
     is_beginning.then_some(edits).or(is_near.then_some(edits + LONGEST))
 }
 
-/// Returns the known name that is nearest to the one that was asked for, if one is near; of several, the first.
+/// Returns the known name that is nearest to `asked`, or the first of several such names. Returns `None` if no known name is
+/// near.
 pub fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.filter_map(|known| Some((near(asked.as_bytes(), known.as_bytes())?, known)));
     near.min_by_key(|(rank, _)| *rank).map(|(_, known)| known)
 }
 
-/// Returns the number of edits that turn one name into the other, in any ASCII case: letters added, removed, changed, or swapped with
-/// the next. It allocates nothing, because an error that names the nearest may be written when there is no memory.
+/// Returns the number of edits that turn one name into the other, in any ASCII case: letters added, removed, changed, or swapped
+/// with the next. It allocates nothing, because an error that suggests names may be written when there is no memory.
 pub fn distance(asked: &[u8], known: &[u8]) -> usize {
     let known = &known[..known.len().min(LONGEST)];
     let mut row: [usize; LONGEST + 1] = std::array::from_fn(|at| at);

@@ -4,7 +4,7 @@
 //!
 //! A model writes one stream of text, and marks the purpose of each part in it: `<think>` … `</think>`, code fences, message
 //! headers, tags with attributes; each family of models does it in its own way. The stream arrives in chunks that are cut
-//! anywhere, also in the middle of a marker or of a character. Code that searches each chunk for the markers shows thinking as
+//! anywhere, even in the middle of a marker or of a character. Code that searches each chunk for the markers shows thinking as
 //! the answer, or loses bytes, as soon as a cut falls in the wrong place.
 //!
 //! A [`Scanner`] reads the stream by the rules of a [`Dialect`]. Chunking does not matter: the same text has the same result,

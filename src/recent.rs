@@ -11,7 +11,7 @@ use crate::memory::copy_text;
 /// No call waits for a lock: while another thread writes to the cache, or after a fork during such a write, the cache seems
 /// empty.
 pub struct Recent<T> {
-    /// The most texts that are kept. Each further text replaces the oldest.
+    /// The maximum number of texts that are kept. Each further text replaces the oldest.
     most: usize,
     /// The longest text that is kept, in bytes.
     longest: usize,

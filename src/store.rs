@@ -77,15 +77,15 @@ impl Store {
         Store { folder, longest: 64 << 20, most: 256 << 20, oldest: Duration::from_secs(7 * 24 * 60 * 60) }
     }
 
-    /// Sets the most bytes of a text that are kept. The bytes after those are dropped.
+    /// Sets the maximum number of bytes of a text that are kept. The bytes after those are dropped.
     #[must_use]
     pub fn longest(mut self, bytes: u64) -> Store {
         self.longest = bytes;
         self
     }
 
-    /// Sets the most bytes of all texts together, the next text included. When a text is added, the oldest texts are removed to
-    /// make room for it. An unfinished text is removed only if its last bytes were added more than an hour ago.
+    /// Sets the maximum number of bytes of all texts together, the next text included. When a text is added, the oldest texts are
+    /// removed to make room for it. An unfinished text is removed only if its last bytes were added more than an hour ago.
     #[must_use]
     pub fn most(mut self, bytes: u64) -> Store {
         self.most = bytes;

@@ -1,7 +1,7 @@
 //! Tables of TOML files, read strictly: where a file must have a table, an array is an error.
 
-/// Reads these types from tables alone. Serde's derived code, which is a function here (`remote = "Self"`), would also take an
-/// array, with each value by its position.
+/// Makes types refuse arrays. Serde's derived code, which `remote = "Self"` makes a function, would also read an array, as the
+/// fields in their order.
 macro_rules! tables_only {
     ($($table:ident),+) => {$(
         impl<'de> serde::Deserialize<'de> for $table {

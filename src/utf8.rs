@@ -1,7 +1,7 @@
-//! Characters in bytes: where the last one of a chunk is cut, and how many there are. Input may be any bytes, so nothing here
-//! may expect valid UTF-8.
+//! Characters in bytes: the place where the last character of a chunk is cut, and the number of characters. Input may be any
+//! bytes, so nothing here may expect valid UTF-8.
 
-/// Returns the number of bytes at the end of `bytes` that begin a character of valid UTF-8 whose rest has not come: 0 to 3.
+/// Returns the number of bytes at the end of `bytes` that begin a character of valid UTF-8 whose rest is missing: 0 to 3.
 #[inline]
 pub fn incomplete_tail(bytes: &[u8]) -> usize {
     // Most are ASCII, or whole characters of three bytes.
@@ -32,8 +32,8 @@ fn tail_of_other(bytes: &[u8]) -> usize {
     if back < len && rest.first().is_none_or(|byte| second.contains(byte)) { back } else { 0 }
 }
 
-/// Returns as much of `bytes` as fits without cutting a character. If characters are whole or invalid, as in events, it does
-/// not matter in which pieces the bytes come.
+/// Returns as much of `bytes` as fits without cutting a character. If characters are whole or invalid, as in events, it does not
+/// matter how a text is divided into calls.
 pub fn fit(bytes: &[u8], room: usize) -> &[u8] {
     let Some(head) = bytes.get(..room) else { return bytes };
     let start = room - incomplete_tail(head);
@@ -45,8 +45,8 @@ pub fn is_continuation(byte: u8) -> bool {
     byte.cast_signed() < -0x40
 }
 
-/// Returns how many bytes continue a character. Inlined in a loop, its constants would be loaded before the loop and after each
-/// call in it.
+/// Returns the number of bytes that continue a character. It is not inlined: in a loop, its constants would then be loaded before
+/// the loop and after each call in the loop.
 #[inline(never)]
 pub fn continuations(bytes: &[u8]) -> u64 {
     // For fewer bytes, the call costs more than it saves.

@@ -42,7 +42,7 @@ type Answer struct {
 // does not have and for tools that cannot be read, with the place of the fault; [ErrNull] or [ErrClosed] for a dialect that is nil
 // or closed, and [ErrMemory].
 //
-// The dialect may be closed before the answer. Close frees the answer; the garbage collector frees a forgotten one, but it does not
+// The dialect may be closed before the answer. Close frees the answer; without Close, the garbage collector does, but it does not
 // see how much memory of C that is.
 func NewAnswer(d *Dialect, options *AnswerOptions) (*Answer, error) {
 	if err := d.enter(); err != nil {
@@ -79,8 +79,9 @@ func (a *Answer) Close() error {
 	return nil
 }
 
-// StartFromPrompt sets the start of the text, before its first byte: after a rendered prompt that ends in tail, which is read as by
-// [Scanner.StartFromPrompt]. Finish, Reset and an empty tail restore the answer's own start.
+// StartFromPrompt sets the start of the text from tail, the end of the rendered prompt, which is read as by
+// [Scanner.StartFromPrompt]. Call it before the first byte of the text. Finish, Reset and an empty tail restore the answer's own
+// start.
 //
 // It returns the span that is open at the first byte. If the text has begun, the error is [ErrOrder].
 func (a *Answer) StartFromPrompt(tail string) (Start, error) {

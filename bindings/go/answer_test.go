@@ -50,7 +50,7 @@ func newAnswer(t testing.TB, dialect *aside.Dialect, options *aside.AnswerOption
 	return answer
 }
 
-// message is what a host has of an answer.
+// message collects the parts of an answer, as a host would.
 type message struct {
 	thinking, content string
 	calls             []string
@@ -87,7 +87,7 @@ func (m *message) String() string {
 	return strings.Join(append([]string{m.thinking, m.content}, m.calls...), " | ")
 }
 
-// read returns what an answer says of a text that is fed in pieces.
+// read feeds a text in pieces, and returns the answer's parts as one text.
 func read(t testing.TB, answer *aside.Answer, reason aside.EndReason, text string, size int) string {
 	t.Helper()
 	var m message

@@ -54,7 +54,7 @@ type Compressor struct {
 //
 // The error is [ErrFilter] for a text that is not a filter file, with the line and the key in the message; [ErrOption] for a size that is too small; [ErrNull] for a nil filter or cache; and [ErrMemory].
 //
-// Close frees the compressor. The garbage collector frees a forgotten one, unless one of its filters or caches refers to it.
+// Close frees the compressor. Without Close, the garbage collector does, unless one of its filters or caches refers to it.
 func NewCompressor(options *CompressorOptions) (*Compressor, error) {
 	if options == nil {
 		options = &CompressorOptions{}

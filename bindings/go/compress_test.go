@@ -619,7 +619,7 @@ func TestGoexitInAFilter(t *testing.T) {
 	group.Wait()
 }
 
-// Filters and caches are released with their compressor, also with a forgotten one.
+// Filters and caches are released with their compressor, even if the compressor was not closed.
 func TestCompressorsAreFreed(t *testing.T) {
 	freed := make(chan bool, 2)
 	for _, close := range []bool{true, false} {

@@ -82,7 +82,7 @@ func (e *AmbiguousError) Unwrap() error {
 }
 
 // Load returns a dialect read from the text of a dialect file (TOML, UTF-8). If the text is not a dialect file, the error is
-// [ErrDialect] and names the line and the key. Close frees the dialect; the garbage collector frees a forgotten one.
+// [ErrDialect] and names the line and the key. Close frees the dialect; without Close, the garbage collector does.
 func Load(toml string) (*Dialect, error) {
 	return findDialect(byFile, toml)
 }

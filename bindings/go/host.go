@@ -126,8 +126,8 @@ func (f *callFrame) hasFailed(id string) bool {
 	return false
 }
 
-// callback runs a method of a filter or cache, unless that has failed in this call before. It recovers every panic, because the
-// library's frames are above it.
+// callback runs a method of a filter or cache, unless that has failed in this call before. It recovers every panic, because a
+// panic must not pass through the library's frames.
 func callback[T any](call, user C.uintptr_t, method func(T) (C.int32_t, error)) (code C.int32_t) {
 	frame := cgo.Handle(call).Value().(*callFrame)
 	host := cgo.Handle(user).Value().(*host)

@@ -146,8 +146,8 @@ func (r *Report) Slice(part int, original []byte, start, end int) ([]byte, error
 	return original[start:end:end], nil
 }
 
-// Close frees the memory that Slice needs; the rest of the report stays valid. The garbage collector frees a forgotten one.
-// Close returns [ErrBusy] and frees nothing while another goroutine is in Slice. Closing it again does nothing.
+// Close frees the memory that Slice needs; the rest of the report stays valid. If a report is not closed, the garbage collector
+// frees it. Close returns [ErrBusy] and frees nothing while another goroutine is in Slice. Closing it again does nothing.
 func (r *Report) Close() error {
 	switch {
 	case r == nil:

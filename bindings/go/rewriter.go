@@ -39,7 +39,7 @@ type Rewriter struct {
 // the dialect does not have and for tools that cannot be read, [ErrNull] or [ErrClosed] for a dialect that is nil or closed,
 // and [ErrMemory].
 //
-// The dialect may be closed before the rewriter. Close frees the rewriter; the garbage collector frees a forgotten one.
+// The dialect may be closed before the rewriter. Close frees the rewriter; without Close, the garbage collector does.
 func NewRewriter(d *Dialect, options *RewriterOptions) (*Rewriter, error) {
 	if err := d.enter(); err != nil {
 		return nil, err

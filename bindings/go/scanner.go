@@ -66,7 +66,7 @@ func (*noCopy) Unlock() {}
 // NewScanner returns a scanner at the start of a stream. The options may be nil. The error is [ErrOption] for a start that the
 // dialect does not have, [ErrNull] or [ErrClosed] for a dialect that is nil or closed, and [ErrMemory].
 //
-// The dialect may be closed before the scanner. Close frees the scanner; the garbage collector frees a forgotten one, but it
+// The dialect may be closed before the scanner. Close frees the scanner; without Close, the garbage collector does, but it
 // does not see how much memory of C that is.
 func NewScanner(d *Dialect, options *ScannerOptions) (*Scanner, error) {
 	if err := d.enter(); err != nil {
@@ -129,10 +129,10 @@ type Token struct {
 	Special bool   // one of the tokenizer's added tokens; all others are text, whatever they look like
 }
 
-// StartFromPrompt sets the start of the next stream, before its first byte: after a rendered prompt that ends in tail. It reads the
-// text after the dialect's last turn marker in tail as if the model had written it, so the stream may start inside a span or a
-// header. The events of open spans are reported with the first byte, at offset 0 and without bytes. Finish, Reset and an empty tail
-// restore the scanner's own start.
+// StartFromPrompt sets the start of the next stream from tail, the end of the rendered prompt. Call it before the first byte of
+// the stream. It reads the text after the dialect's last turn marker in tail as if the model had written it, so the stream may
+// start inside a span or a header. The events of open spans are reported with the first byte, at offset 0 and without bytes.
+// Finish, Reset and an empty tail restore the scanner's own start.
 //
 // It returns the span that is open at byte 0. An undecided marker at the prompt's end opens no span: an incomplete marker, or an
 // opener of a tool call that counts only if a call follows. If the stream decides that the opener counts, the first event opens its

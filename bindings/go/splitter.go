@@ -30,8 +30,8 @@ type Splitter struct {
 // NewSplitter returns a splitter at the start of a stream. It writes the text for the reader to content, and the model's
 // thinking to thinking; a nil writer drops its channel. Errors are those of [NewScanner].
 //
-// The dialect may be closed before the splitter. Close ends the stream and frees the splitter; the garbage collector frees a
-// forgotten one.
+// The dialect may be closed before the splitter. Close ends the stream and frees the splitter; without Close, the garbage
+// collector does.
 func NewSplitter(d *Dialect, content, thinking io.Writer) (*Splitter, error) {
 	scanner, err := NewScanner(d, nil)
 	if err != nil {

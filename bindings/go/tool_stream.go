@@ -42,7 +42,7 @@ func (s *toolStream) free() {
 // longer text, a compressor without a budget removes repeats and writes the rest as it arrives; one with a budget writes head,
 // tail and error regions at the end.
 //
-// The compressor may be closed before the stream. Close frees the stream; the garbage collector frees a forgotten one.
+// The compressor may be closed before the stream. Close frees the stream; without Close, the garbage collector does.
 func (c *Compressor) NewStream(invocation Invocation, memory int, to io.Writer) (*ToolStream, error) {
 	if err := c.enter(); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
 //! Finds the standard streams that were closed when the program began (`aside split >&-`). Before `main`, Rust opens `/dev/null`
-//! in their place, and output would then be lost without an error. So this code runs before that.
+//! in their place, and output would then be lost without an error. So this code runs before Rust's own start.
 
 /// Returns whether standard input was closed.
 pub fn is_stdin_closed() -> bool {

@@ -1,4 +1,4 @@
-//! `aside completions` and `aside man`: files for shells and `man`, made from the definitions with which the options are parsed.
+//! `aside completions` and `aside man`: files for shells and `man`, made from the definitions of the options.
 
 use std::collections::HashMap;
 use std::fs;

@@ -19,7 +19,7 @@ use crate::recall::Question;
 use crate::state::{self, Count};
 use crate::stop::Stop;
 
-/// The most texts in a list.
+/// The maximum number of texts in a list.
 const MOST_TEXTS: usize = 100;
 
 /// Serves the whole texts that `aside squeeze --store` and `aside hook` kept to an agent, over MCP

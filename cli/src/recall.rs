@@ -12,10 +12,10 @@ use crate::output::write_out;
 use crate::state::{self, Count};
 use crate::stop::Stop;
 
-/// The most lines that one call shows, and the most bytes of these lines.
+/// The maximum number of lines that one call shows, and the maximum number of bytes of these lines.
 const MOST_LINES: usize = 200;
 const MOST_BYTES: usize = 20_000;
-/// The length above which a search shows only a part of a line, and the number of bytes before and after what it finds.
+/// The length above which a search shows only a part of a line, and the number of bytes that it shows before and after a match.
 const LONG_LINE: usize = 2000;
 const BESIDE: usize = 300;
 
@@ -180,13 +180,13 @@ fn page(lines: &[&[u8]], pieces: &[Piece]) -> Vec<u8> {
     shown
 }
 
-/// Returns the place, or that of the character which it would cut.
+/// Returns the place, or, inside a character, the place of the character's first byte.
 fn character(line: &[u8], at: usize) -> usize {
     let begins = |&at: &usize| line.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
     (at.saturating_sub(3)..=at).rev().find(begins).unwrap_or(at)
 }
 
-/// The lines that are asked for, or the bytes of one.
+/// The lines that are asked for, or bytes of one line.
 struct Wanted {
     lines: (usize, usize),
     bytes: Option<(usize, usize)>,

@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::size;
 
-/// The most bytes of the newer file of counts. After that, it replaces the older file.
+/// The maximum number of bytes of the newer file of counts. After that, it replaces the older file.
 const MOST_COUNTS: u64 = 1 << 20;
 
 /// Returns the folder: `aside` in `$XDG_STATE_HOME`, or in `~/.local/state`.

@@ -181,7 +181,7 @@ fn a_long_example_is_cut_everywhere_in_bounded_time() {
     assert!(begin.elapsed().as_secs() < 100, "{:?}", begin.elapsed());
     assert!(output.status.success(), "{}", out(&output).lines().last().unwrap());
     assert!(out(&output).ends_with("1 example of `own`, right however the text is cut\n"));
-    // Many short ones.
+    // Many short examples.
     fs::write(&file, span.to_owned() + &format!("[[example]]\ninput = \"{}\"\n", &text[..126]).repeat(600)).unwrap();
     let begin = std::time::Instant::now();
     assert!(run(check_of().arg(&file)).status.success());

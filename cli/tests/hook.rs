@@ -177,7 +177,7 @@ fn the_whole_text_of_a_result_can_be_read_again() {
         assert_eq!((mode(&user.join("state/aside/texts")), mode(&user.join("state/aside"))), (0o700, 0o700));
         assert!(texts(&user).iter().all(|text| mode(text) == 0o600) && mode(&user.join("state/aside/counts")) == 0o600);
     }
-    // A text that stays as it is is not kept, nor one that nobody wants kept.
+    // A text that stays unchanged is not stored. With `--no-store`, no text is stored.
     run_hook(&[], "ok\n");
     let (result, _) = run_hook(&["--no-store"], &text);
     assert!(result.starts_with("[Output compressed by ") && !result.contains(": lines "), "{result}");
@@ -191,7 +191,7 @@ fn the_whole_text_of_a_result_can_be_read_again() {
     assert_eq!(texts(&user).len(), 2);
     run_hook(&["--store-days", "2"], &text);
     assert_eq!(texts(&user).len(), 2);
-    // A result of `aside recall` is not made shorter, nor one that has been.
+    // Results of `aside recall` and of `aside squeeze` are not shortened again.
     for command in ["aside recall 402186937015 1-200", "aside squeeze --store -- bash -c 'make'"] {
         let output = feed(&mut aside(&user, &["hook"]), bash(command, &text).to_string().as_bytes());
         assert_eq!(out(&output), "", "{command}");

@@ -245,7 +245,7 @@ fn a_command_of_the_list_is_wrapped_and_asked_about() {
     let answer = out(&feed(&mut aside(&user, &options), event.to_string().as_bytes()));
     let proposed = "aside squeeze --budget 10k --store-size 1048576 --store-days 2 --store -- bash -c 'make'";
     assert!(answer.contains(proposed), "{answer}");
-    // The least budget that `aside squeeze --store` takes has a store, and no smaller one.
+    // The proposed command has `--store` only with a budget that `aside squeeze --store` accepts.
     let refused = err(&run(&mut aside(&user, &["squeeze", "--budget", "1024", "--store", "--", "true"]))).to_owned();
     let (_, least) = refused.split_once("the least is ").unwrap_or_else(|| panic!("{refused}"));
     let least: usize = least.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap();
@@ -345,7 +345,7 @@ fn a_command_of_the_list_is_wrapped_and_asked_about() {
     );
 }
 
-/// Checks that the agent's own rules judge the model's command: one that they may refuse is not wrapped.
+/// Checks that the agent's own rules judge the model's command: a command that they may refuse is not wrapped.
 #[test]
 fn a_command_that_a_rule_may_refuse_is_left_to_the_agent() {
     let user = user("wrap-rules");

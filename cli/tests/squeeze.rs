@@ -21,7 +21,7 @@ fn a_pipe_comes_out_shorter_and_says_so_if_asked() {
 #[test]
 fn a_budget_holds_for_any_length() {
     let text: String = (0..200_000).map(|line| format!("line {line}\n")).collect();
-    // The last one raises the memory to what the budget needs.
+    // In the last case, `--memory` is too small for the budget, and is raised.
     for args in
         [&["--budget", "2k"][..], &["--budget", "2048", "--memory", "8k"], &["--budget", "2k", "--memory", "6k"]]
     {
@@ -182,7 +182,7 @@ fn feed(args: &[&str], input: &[u8]) -> Output {
     support::program::feed(squeeze().args(args), input)
 }
 
-/// Checks that all of a line can be shown, however long it is, and that a search in it shows the parts around what it finds.
+/// Checks that all of a line can be shown, however long it is, and that a search in it shows the text around each match.
 #[test]
 fn a_long_line_can_be_read_again() {
     let folder = scratch("store-long-line");

@@ -61,7 +61,7 @@ export class Session {
     for (const { kind, channel, text, offset } of events) {
       // The text so far turns out to belong to another channel.
       if (kind === "reclassify") for (const part of this.parts) if (!part.isMarker && part.channel === OTHER[channel]) part.channel = channel;
-      // A name that a header has given is in no bytes of the stream here: the next event begins at the same offset.
+      // If the name of a call is from a header, its event has no bytes of the stream, and the next event begins at the same offset.
       if (this.#name?.offset === offset) this.parts.at(-1).bytes.length -= this.#name.text.length;
       this.#name = kind === "call_name" ? { offset, text } : null;
       add(this.parts, text, channel, !TEXTS.has(kind));

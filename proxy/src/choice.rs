@@ -21,14 +21,14 @@ const UNKNOWN: &str = "any";
 /// The time for which the server's answers are cached. It is limited because the server may be restarted with a different model.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// The most models in the cache, since clients choose the names.
+/// The maximum number of models in the cache, since clients choose the names.
 const MOST: usize = 64;
 
 /// A dialect, and the reason for it.
 #[derive(Debug)]
 pub struct Choice {
     pub dialect: Dialect,
-    /// The start of an answer, if it does not come from the dialect.
+    /// The start of an answer, if the dialect does not decide it.
     pub start: Option<Start>,
     pub why: String,
 }

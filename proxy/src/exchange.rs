@@ -303,7 +303,7 @@ impl Exchanges {
         }
     }
 
-    /// Returns the most bytes of a request.
+    /// Returns the maximum number of bytes of a request.
     fn most(&self) -> usize {
         usize::try_from(self.limits.body).unwrap_or(usize::MAX)
     }

@@ -40,7 +40,7 @@ impl End {
 pub struct Report {
     pub metrics: Arc<Metrics>,
     pub format: &'static str,
-    /// The status of the answer, once there is one.
+    /// The status of the answer, once there is an answer.
     pub status: Option<StatusCode>,
     pub begun: Instant,
     /// The members of the log line about the request and about the choice of the dialect: an object.

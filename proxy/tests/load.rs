@@ -16,7 +16,7 @@ use hyper_util::rt::TokioExecutor;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 
-/// The most streams in total, and in one connection of a client.
+/// The maximum number of streams in total, and in one connection of a client.
 const STREAMS: usize = 5000;
 const OF_A_CONNECTION: usize = 100;
 

@@ -88,7 +88,7 @@ impl View<'_> {
         }
     }
 
-    /// Returns whether the closer that was found at an index is this one. Its letters may differ in case, and a tag may have a
+    /// Returns whether the marker that was found at an index is `closer`. Its letters may differ in case, and a tag may have a
     /// suffix after a colon.
     pub fn is_this_closer(&self, at: usize, closer: &[u8]) -> Decision {
         let (stem, is_tag) = closer.strip_suffix(b">").map_or((closer, false), |stem| (stem, true));

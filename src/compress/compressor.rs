@@ -91,9 +91,9 @@ impl Compressor {
         Compressor { pipeline: Pipeline::new(registry.clone()), memory: None, counter: None }
     }
 
-    /// Sets the most bytes of the text parts of a result together, banners and markers included. Short texts stay whole
-    /// nevertheless. Each other text is allowed at least [`MIN_BUDGET`] bytes, so several texts together may exceed the budget.
-    /// Text of a machine format stays whole if it fits. If it does not fit, it is cut like any other text, and
+    /// Sets the maximum number of bytes of the text parts of a result together, banners and markers included. Short texts stay
+    /// whole nevertheless. Each other text is allowed at least [`MIN_BUDGET`] bytes, so several texts together may exceed the
+    /// budget. Text of a machine format stays whole if it fits. If it does not fit, it is cut like any other text, and
     /// [`Report::cut_protected`] says so.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Compressor {
         Ok(self)
     }
 
-    /// Sets the most tokens of the text parts of a result together, by the estimate of
+    /// Sets the maximum number of tokens of the text parts of a result together, by the estimate of
     /// [`estimated_tokens`](crate::compress::estimated_tokens()). It also limits the result to six bytes for each token. If there
     /// is also a budget in bytes, a result must keep to both. Otherwise this is like [`Compressor::budget`], with at least
     /// [`MIN_BUDGET_TOKENS`] for each text.
@@ -431,7 +431,7 @@ fn guarded<T>(id: &str, report: &mut Report, run: impl FnOnce() -> Result<T, Str
     caught(run).map_err(failed).ok()
 }
 
-/// Returns the line that replaces a result if it equals the last one.
+/// Returns the line that replaces a result that equals the last result.
 fn same_output(timestamp: u64, texts: &[Original]) -> String {
     let (mut lines, mut bytes) = (0, 0);
     for text in texts.iter().map(|text| text.bytes).filter(|text| !text.is_empty()) {

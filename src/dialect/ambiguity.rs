@@ -91,7 +91,7 @@ pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Resu
     Ok(())
 }
 
-/// Returns the reason if two markers cannot be distinguished where both count.
+/// Returns the reason why two markers cannot be distinguished where both count, or `None` if they can.
 fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
     if let (Shape::Literal(a), Shape::Literal(b)) = (&a.shape, &b.shape)
         && a.first() != b.first()
@@ -126,7 +126,7 @@ fn closes(pattern: &Pattern) -> bool {
     )
 }
 
-/// Returns the reason if two markers that may count at the same place cannot be distinguished.
+/// Returns the reason why two markers that may count at the same place cannot be distinguished, or `None` if they can.
 fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
     let show = |bytes: &[u8]| quoted(&String::from_utf8_lossy(bytes));
     let show_tag = |slash: &str, name: &[u8]| quoted(&format!("<{slash}{}>", String::from_utf8_lossy(name)));

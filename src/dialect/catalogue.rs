@@ -567,7 +567,7 @@ mod tests {
         let builder = builder(&entries);
         let start = |model: &str| choose(&entries, &builder.table(), model.as_bytes()).map(|(_, start)| start);
         assert_eq!((start("one2"), start("x/one-2-5-fp8")), (Ok(None), Ok(thinking)));
-        // An unknown release stays unknown, even if it was trained on a known one.
+        // An unknown release stays unknown, even if it was trained on a known release.
         assert!(start("one-2.9-distill-one-2.5").is_err());
     }
 

@@ -32,7 +32,7 @@ pub struct Compiled {
     /// The flags that the spans without an opener need.
     pub bare: u16,
     pub max_hold: usize,
-    /// The capacity that a scanner reserves at once: `max_hold` without long tags with attributes.
+    /// The capacity that a scanner reserves when it is made: `max_hold` without long tags with attributes.
     pub room: usize,
     /// The labels of each span, then of the header.
     pub labels: Vec<Labels>,

@@ -160,7 +160,7 @@ pub fn begins(pattern: &str, model: &Model) -> bool {
     }
 }
 
-/// The distance of a name from a pattern of its family; a nearer pattern is less.
+/// The distance of a name from a pattern of its family. The distance of a nearer pattern compares as less.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FamilyDistance {
     /// The number of bytes of the pattern that the name has.
@@ -253,7 +253,7 @@ pub fn has_rest(pattern: &[u8], part: Part<'_>, mut read: Cursor) -> bool {
     true
 }
 
-/// Compares a pattern from `from` to its next `*` or its end. If it does not fit, the error is the progress.
+/// Compares a pattern from `from` to its next `*` or its end. If it does not fit, the error contains the progress.
 fn read_literal(pattern: &[u8], from: usize, part: Part<'_>, place: usize) -> Result<Cursor, Cursor> {
     let mut read = Cursor::until(from, place);
     while let Some(symbol) = Symbol::at(pattern, read.pattern) {

@@ -44,7 +44,7 @@ impl Best {
 
 /// The result of a search. Dialects are given by their index in the catalogue.
 pub enum Fitting<'a> {
-    /// One dialect fits best, by this pattern, the first of its best patterns.
+    /// One dialect fits best. The pattern is the first of its patterns that fit best.
     One(Known<'a>),
     /// These dialects fit equally well. There may be more of them than can be returned.
     Several([Option<u8>; MOST_NAMED]),

@@ -218,7 +218,7 @@ impl<'a> Builder<'a> {
         (self.stops.len() - 1) as u16
     }
 
-    /// Returns the items after one more byte of a name.
+    /// Returns the progress in patterns after one more byte of a name.
     fn after(&self, items: &[Item], byte: u8) -> Vec<Item> {
         items.iter().filter_map(|item| self.next(*item, byte)).collect()
     }

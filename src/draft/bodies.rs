@@ -141,7 +141,7 @@ fn head(between: &str, id: &str) -> Head {
         let trimmed = text.trim_end();
         if trimmed.is_empty() { text.to_owned() } else { trimmed.to_owned() }
     };
-    // A colon and the call's number follow the name: the name with these is the id.
+    // If a colon and the call's number follow the name, the id consists of all three.
     if let Some(rest) = between.strip_prefix(':').filter(|rest| rest.starts_with(|char: char| char.is_ascii_digit())) {
         let rest = rest.trim_start_matches(|char: char| char.is_ascii_digit());
         return Head { name_end: name_end(rest), id: Id::Head, ..Head::default() };

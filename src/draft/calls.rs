@@ -64,7 +64,7 @@ pub fn find<'a>(renderings: &'a Renderings<'a>, frame: &'a Frame, sketch: &mut S
     Some(caller)
 }
 
-/// Returns the marker after a call if the turn has no end token: the marker begins the tool's turn, and the model stops with it.
+/// Returns the marker after a call if the turn has no end token: the marker begins the tool's turn, and ends the model's turn.
 fn end_after_call(caller: &Caller<'_>, region: &Region) -> Option<String> {
     let turn = Turn { after: After::Result, ..caller.turn(&[ONE]) };
     let text = caller.renderings.turn(&turn, &caller.settings)?;
@@ -116,7 +116,7 @@ fn clean<'t>(before: &'t str, sketch: &Sketch, content: Content) -> &'t str {
 }
 
 /// Splits the texts around calls into the text around all of them and the text around each. Also returns the marker that ends a
-/// turn after calls, if it differs from the usual one.
+/// turn after calls, if it differs from the usual marker.
 fn region(before: &str, after: &str, between: Option<&str>, body: Body, frame: &Frame) -> (Region, Option<String>) {
     let takes_brackets = matches!(body, Body::Object { .. } | Body::Literal { list: true, .. });
     let open = |text: &str| {

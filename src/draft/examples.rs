@@ -1,5 +1,6 @@
-//! The examples of a draft: the rendered turns with the meaning of their probes, in short words like those of the files in
-//! `dialects/`. The drafted dialect reads each example, so that a difference is known before the file is used.
+//! The examples of a draft: the rendered turns, with the thought, answer and calls for which they were rendered. Short words like
+//! those of the files in `dialects/` replace the words of the probes. The drafted dialect reads each example, so that a
+//! difference is known before the file is used.
 
 use std::fmt::Write;
 
@@ -8,7 +9,7 @@ use crate::dialect::quoted;
 use crate::template::said::{self, Said, SaidCall};
 use crate::{Channel, Dialect, Event, Kind, Scanner, ScannerOptions, Start};
 
-/// A turn, and its meaning.
+/// A turn, and the parts for which it was rendered.
 #[derive(Debug)]
 pub struct Example {
     pub about: String,

@@ -10,7 +10,7 @@ const MOST: u64 = 128 << 20;
 /// The longest key, and the longest other text, in bytes.
 const LONGEST_KEY: u64 = 1 << 16;
 const LONGEST_TEXT: u64 = 1 << 20;
-/// The maximum number of entries of a header, and tokens of a vocabulary.
+/// The maximum number of entries of a header, and of tokens of a vocabulary.
 const MOST_ENTRIES: u64 = 1 << 16;
 const MOST_TOKENS: u64 = 4 << 20;
 /// The kinds of tokens that are not ordinary text: control tokens, and tokens that were added.

@@ -248,7 +248,7 @@ fn examples_of(
     examples
 }
 
-/// Returns a turn up to its end, without the beginning of the next. An end that the dialect does not drop is left out.
+/// Returns a turn without the beginning of the next turn. The marker at the turn's end is included if the dialect drops it.
 fn until_end(text: &str, frame: &Frame, calls: &[Call], dropped: &[String]) -> String {
     let words = [ANSWER, THOUGHT].into_iter().chain(calls.iter().map(|call| call.name));
     let last = words.filter_map(|word| text.rfind(word)).max().unwrap_or(0);

@@ -56,7 +56,7 @@ impl<'a> Renderings<'a> {
         text.rfind(QUESTION).map(|at| text[..at].to_owned())
     }
 
-    /// Returns the text after the question, up to the next one.
+    /// Returns the text after the question, up to the next question.
     pub fn turn(&self, turn: &Turn<'_>, settings: &Settings) -> Option<String> {
         let text = self.render(turn.messages(), settings, false)?;
         let text = after(&text, QUESTION)?;

@@ -103,7 +103,7 @@ impl<'a> Builder<'a> {
         let joint = if layout.opens_call { Node::All(Vec::new()) } else { BLANKS };
         match layout.is_list {
             true => all([joint, text("["), BLANKS, first, more, BLANKS, text("]")]),
-            // Bare calls are a list if there are several.
+            // Several bare calls are written as a list.
             false if layout.is_shared && !self.is_one && layout.separator == b", " && !block.open.ends_with(b"[") => {
                 all([joint, any(vec![first.clone(), all([text("["), BLANKS, first, more, BLANKS, text("]")])])])
             }

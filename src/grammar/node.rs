@@ -28,8 +28,8 @@ pub enum Node {
     Free(Vec<Region>),
 }
 
-/// The blanks that may be between two parts of a call. The number is limited, because a model that may write blanks sometimes
-/// does not stop.
+/// The blanks that may be between two parts of a call. The number is limited, because a model that may write any number of blanks
+/// sometimes writes blanks without end.
 pub const BLANKS: Node = Node::Pattern("[ \\n]{0,2}");
 
 pub fn text(text: impl Into<String>) -> Node {

@@ -22,7 +22,7 @@ use crate::{
 
 const TOOLS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/grammar/tools.json"));
 
-/// The dialect that reads the markers of many families, and which no model writes.
+/// The dialect for the markers of many families, which no model writes.
 const OF_NO_FAMILY: &str = "any";
 
 /// Texts that are, or look like, markers of some dialect.

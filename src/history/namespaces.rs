@@ -21,7 +21,7 @@ pub fn flatten_tools(tools: &Value<'_>, edits: &mut Edits) -> Result<(), Fault> 
     Ok(edits.remove(&spans, |at| is_empty[at])?)
 }
 
-/// Returns the tools of a namespace under their flat names, with commas between them; `None` for another tool.
+/// Returns the tools of a namespace under their flat names, with commas between them, or `None` if the tool is not a namespace.
 fn flat(tool: &Object<'_>) -> Result<Option<Vec<u8>>, Fault> {
     let namespace = tool.get("name").and_then(Value::string).filter(|_| tool.says("type", "namespace"));
     let (Some(namespace), Some(tools)) = (namespace, tool.get("tools")) else { return Ok(None) };
@@ -49,8 +49,8 @@ fn flat(tool: &Object<'_>) -> Result<Option<Vec<u8>>, Fault> {
     Ok(Some(list))
 }
 
-/// Writes the flat name of the tool that an item or a choice names, if that is in a namespace. Returns the place of the member with the
-/// namespace, which is to be removed.
+/// Writes the flat name of the tool that an item or a choice names, if the tool is in a namespace. Returns the place of the
+/// member with the namespace, which must be removed.
 pub fn flatten_name(object: &Object<'_>, edits: &mut Edits) -> Result<Option<usize>, OutOfMemory> {
     let at = object.find("namespace");
     let Some(namespace) = at.and_then(|at| object.members[at].value.string()) else { return Ok(None) };

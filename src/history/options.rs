@@ -118,8 +118,9 @@ pub enum Made {
     Keep = 0,
     /// The blocks and items are removed, for servers that check them. In Messages, these are thinking blocks whose signature is
     /// missing, empty, or begins with `aside:1:`. If the last assistant message of a loop of tool calls thereby loses thinking at
-    /// its beginning, and the request has `"thinking": {"type": "enabled"}`, that becomes `{"type":"disabled"}`, because the server
-    /// would refuse the request. In Responses, the items stay but lose their `id`, and references to them are removed.
+    /// its beginning, and the request has `"thinking": {"type": "enabled"}`, the value is replaced by `{"type":"disabled"}`,
+    /// because the server would refuse the request. In Responses, the items stay but lose their `id`, and references to them are
+    /// removed.
     Remove = 1,
 }
 

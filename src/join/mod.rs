@@ -1,5 +1,5 @@
-//! The opposite of splitting: writes thinking, content and calls as a model of the dialect does, and texts without markers. A
-//! text is returned only after the scanner has checked that it splits back into its parts.
+//! The opposite of splitting: writes thinking, content and calls as a model of the dialect does, and breaks the markers in a
+//! text. A text is returned only after the scanner has checked that it splits back into its parts.
 
 mod call;
 mod error;
@@ -136,9 +136,10 @@ impl Dialect {
     ///
     /// Before the text is returned, the scanner itself checks it: with the start of the options, the text's thinking must be
     /// `thinking` and its content `content`, byte for byte, and there must be nothing else. If they differ,
-    /// [`JoinOptions::markers`] decides between an error and escaping. Only parts that need it are escaped, and then all markers in
-    /// them are broken as by [`escape`](Dialect::escape). If that is not enough, U+200B is put before and after each part. In a
-    /// dialect with fences, lines of fences are then broken too, and thinking in a fence gets a line end. Time is linear.
+    /// [`JoinOptions::markers`] decides between an error and escaping. Only parts that need it are escaped, and then all markers
+    /// in them are broken as by [`escape`](Dialect::escape). If the text is still read differently, U+200B is put before and
+    /// after each part. In a dialect with fences, lines of fences are then broken too, and thinking in a fence gets a line end.
+    /// Time is linear.
     ///
     /// ```
     /// use aside::{Channel, Dialect, JoinError, JoinOptions, Markers};
@@ -359,7 +360,7 @@ struct JoinedText {
     content: Range<usize>,
 }
 
-/// The first byte that is read in a different role from the one in which it was written.
+/// The first byte whose role differs from the role in which it was written.
 struct Fault {
     part: Channel,
     offset: usize,

@@ -260,8 +260,8 @@ impl CodeTracker {
         }
     }
 
-    /// Returns, in a fence span, whether this byte is inside a nested block, or in the line that opens one. While a language
-    /// token is not complete, the line may still be prose.
+    /// Returns, in a fence span, whether this byte is inside a nested block, or in the line that opens such a block. While a
+    /// language token is not complete, the line may still be prose.
     pub fn is_nested(&self, byte: u8) -> bool {
         let after_run =
             self.at == LineState::Info || (self.at == LineState::Run && self.fence_len >= 3 && byte != self.fence_char);

@@ -72,7 +72,7 @@ pub struct Grammar {
     /// The regions. The first is the content outside all spans.
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,
-    /// Framings that follow markers. A pattern refers to one by its index plus one.
+    /// Framings that follow markers. A pattern refers to a framing by its index plus one.
     pub framings: Vec<Framing>,
     pub tag: TagRule,
     pub header: Option<HeaderRule>,

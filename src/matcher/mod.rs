@@ -3,9 +3,9 @@
 //! A dialect decides which bytes of a whole text are markers. This module decides it for a text that arrives in pieces, cut
 //! anywhere, most of them four bytes long. Three parts work together, each based on the one before:
 //!
-//! - The **grammar** is data: regions (the content, the inside of a span), the patterns that count in each, and tries of
-//!   their bytes. Flags decide whether a pattern counts, such as only at the first byte of a stream, only after blanks, or
-//!   only once.
+//! - The **grammar** is data: regions (the content, the inside of a span), the patterns that count in each, and tries of their
+//!   bytes. Flags decide whether a pattern counts. For example, it may count only at the first byte of a stream, only after
+//!   blanks, or only once.
 //! - The **recogniser** reads one marker, byte by byte, from the place where it may begin. It knows the whole grammar, and
 //!   is exact, plain and slow. Where it fails, its first byte is text, and the next recogniser begins one byte later. Next to
 //!   it, the **code tracker** follows Markdown: inside a code block a marker may be text.
@@ -60,7 +60,7 @@ pub use automaton::Automaton;
 mod tests {
     use crate::Dialect;
 
-    /// Compares the table of this page; `ASIDE_BLESS=1` writes it again.
+    /// Compares the table on this page with the dialect's table; `ASIDE_BLESS=1` writes it again.
     #[test]
     fn the_page_shows_the_table() {
         let span = r#"channel = "thinking", open = ["[a]"], close = ["[/a]"]"#;

@@ -1,8 +1,9 @@
 //! The recogniser reads one marker, byte by byte, from the place where it may begin. It decides as soon as the bytes are a
-//! marker, or as soon as no continuation can make them one.
+//! marker, or as soon as no continuation can make them a marker.
 //!
-//! It knows the whole grammar. The automaton's builder derives its table from it, and it reads constructs with unlimited forms,
-//! which a table cannot have: attributes, the values of headers, long fences, suffixes.
+//! A recogniser knows the whole grammar. The automaton's builder makes the table from the results of recognisers. Recognisers
+//! also read constructs with unlimited forms, which a table cannot have: attributes, the values of headers, long fences,
+//! suffixes.
 
 use std::ops::Range;
 

@@ -20,7 +20,7 @@ use crate::utf8::{continuations, fit, is_continuation};
 pub struct Counts {
     /// Bytes of text.
     pub bytes: u64,
-    /// Characters of text. In invalid UTF-8, each byte that does not continue a character counts as one.
+    /// Characters of text. In invalid UTF-8, each byte that does not continue a character counts as a character.
     pub characters: u64,
     /// Spans that were opened.
     pub spans: u64,

@@ -21,7 +21,7 @@ pub struct HoldBuffer {
     reported: usize,
     /// The number of bytes that were carried over from earlier chunks, at most `len`.
     carried: usize,
-    /// The token mark of each byte, if bytes come with their tokens.
+    /// The token mark of each byte, if bytes are fed with their tokens.
     marks: Option<Vec<TokenMark>>,
 }
 

@@ -100,7 +100,7 @@ pub enum LeadingTags {
     Text,
 }
 
-/// The treatment of a closer of the thinking that has no opener and comes after content.
+/// The treatment of a closer of the thinking that has no opener and follows content.
 ///
 /// ```
 /// use aside::{Channel, Dialect, Scanner, ScannerOptions, StrayClose};

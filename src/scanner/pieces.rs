@@ -198,7 +198,7 @@ impl Engine {
             let piece = if self.wants_calls() { self_loop.piece } else { self_loop.piece.and(Some(Piece::Text)) };
             let mask = compiled.call_loop(region, body.table(), self_loop.context).filter(|_| !body.is_escaped());
             let mask = mask.unwrap_or(StateInfo::FALLBACK.loop_mask());
-            // If the end of a key may have begun, any byte may be its last one.
+            // If the held bytes may contain the beginning of a key's end, any byte may complete that end.
             let sets = compiled.automaton.loop_sets();
             let may_end =
                 self_loop.context == Context::Key && held.iter().any(|&byte| sets[usize::from(byte)] & mask != 0);

@@ -192,7 +192,7 @@ impl Pull<'_> {
         len - incomplete_tail(&last[..count])
     }
 
-    /// Reports the next `len` bytes as text, or as many as are within the budget. If no byte is, reports that the budget is
+    /// Reports the next `len` bytes as text, or as many as are within the budget. If none of them is, reports that the budget is
     /// exceeded. Like other parts of a pull, this function is not inlined: in one large function, each event would have to save
     /// registers for all parts.
     #[inline(never)]

@@ -210,8 +210,8 @@ impl Pull<'_> {
         self.engine.text += len - 1;
     }
 
-    /// Continues to read a marker at the index `read`. Returns whether one was found. If the bytes are not a marker, the first
-    /// of them is text.
+    /// Continues to read a marker at the index `read`. Returns whether the marker was found. If the bytes are not a marker, the
+    /// first of them is text.
     fn run_recogniser(&mut self, mut recogniser: Recogniser, read: usize, limit: usize) -> Result<bool, Error> {
         let text = self.unread(read, limit);
         let outcome = recogniser.run(&self.compiled.grammar, self.region(), text, |at| self.mark(read + at));

@@ -27,7 +27,8 @@ impl Recorded {
     }
 }
 
-/// Feeds like a host that skips quiet chunks; with `plainly`, it tries plain text first. Returns how much was skipped.
+/// Feeds like a host that skips quiet chunks; with `plainly`, it tries plain text first. Returns the number of bytes that were
+/// skipped.
 fn feed_quietly(scanner: &mut Scanner, recorded: &mut Recorded, chunks: &[&[u8]], plainly: bool) -> u64 {
     let (mut quiet, mut passed) = (None, 0);
     let mut skipped: Vec<u8> = Vec::new();

@@ -153,8 +153,8 @@ impl<'a> Pull<'a> {
     /// feed them again.
     pub(super) fn hold_rest(&mut self) -> Result<(), Error> {
         if matches!(&self.engine.pending, Pending::Undecided(recogniser) if recogniser.len() == 0) {
-            // A recogniser that has read nothing is dropped: it was made for the next byte, and the caller may feed a different
-            // one.
+            // A recogniser that has read nothing is dropped: it was made for the next byte of the chunk, and the caller may feed
+            // a different byte.
             self.engine.pending = Pending::Unread;
         }
         self.gather(self.read_ahead())
@@ -205,7 +205,7 @@ impl<'a> Pull<'a> {
         }
     }
 
-    /// Reports as text as many of the next `len` bytes as are within the budget. If no byte is, reports that the budget is
+    /// Reports as text as many of the next `len` bytes as are within the budget. If none of them is, reports that the budget is
     /// exceeded. Returns the event and its length. The bytes must be contiguous.
     pub(super) fn text_within_budget(&mut self, len: usize) -> Result<(EventRef, usize), Error> {
         let early = self.engine.early().min(len);

@@ -8,8 +8,8 @@ use super::said::{self, Said, shared_start};
 use crate::Dialect;
 
 impl Dialect {
-    /// Renders a chat template, reads the model's turns in it with this dialect, and returns a line for each difference; none if
-    /// the dialect reads them as expected. For authors of dialects.
+    /// Renders a chat template, reads the model's turns in it with this dialect, and returns a line for each difference. The list
+    /// is empty if the dialect reads the turns as expected. For authors of dialects.
     ///
     /// A turn has a thought and an answer, or a call. Differences are: unknown end tokens, framing and markers, which stay in the
     /// answer or the thought; and a call that the dialect does not report, or reports with different arguments.

@@ -144,7 +144,7 @@ fn find(template: &str, rendered: Option<&render::Rendered>) -> Result<(Dialect,
         .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |name| reads_call(name, rendered))))
         .or_else(|error| error.or_next(|| best(By::Calls, &evidence, |_| true)))?;
     check_named(candidate.signature, &evidence)?;
-    // The candidates are built-in dialects, so this one is found.
+    // All candidates are built-in dialects, so the look-up cannot fail.
     let dialect = Dialect::find(candidate.signature.name).map_err(|_| UnknownTemplate(Reason::NoMarker))?;
     #[cfg(feature = "templates")]
     if let Some(rendered) = rendered {

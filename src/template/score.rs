@@ -76,8 +76,8 @@ impl<'a> Scorer<'a> {
         Ok(scorer)
     }
 
-    /// Finds the first tool marker; of several at one place, the longest. Later markers are inside a call and count
-    /// little.
+    /// Finds the first tool marker; of several at one place, the longest. Later tool markers are inside a call, and say little
+    /// about the dialect.
     fn find_outer(&mut self, text: &str) -> bool {
         let table = &self.catalogue.table;
         // In the table, the text of a tag lacks the `>`, so one byte is added.

@@ -1,7 +1,6 @@
-//! Makes a template's text safe to compile and to run. The compiler recurses for each operator in an expression and for
-//! each branch after another, so the depth of the syntax is bounded. Dropping a nested value recurses too, so values
-//! that a namespace keeps are filtered to bound their depth. Tags must begin and end here at the same places as in the
-//! compiler.
+//! Makes a template's text safe to compile and to run. The compiler recurses for each operator in an expression and for each
+//! `elif`, so the depth of the syntax is bounded. Dropping a nested value recurses too, so values that a namespace keeps are
+//! filtered to bound their depth. Tags must begin and end here at the same places as in the compiler.
 
 /// The name of the filter that checks assigned values. It is defined in `render`.
 pub const FILTER: &str = "aside_plain";

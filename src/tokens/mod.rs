@@ -69,7 +69,7 @@ pub struct TokenState {
     fed: u64,
 }
 
-/// A decision about tokens that an event leads to.
+/// The effect of an event on tokens.
 enum Decided {
     Token(Channel, Role),
     /// All content so far was thinking, or all thinking was content. The field is the right channel.

@@ -20,7 +20,7 @@
 //
 // # Memory
 //
-// All objects share the memory of one WebAssembly instance. Close frees an object; the garbage collector frees forgotten ones. An
+// All objects share the memory of one WebAssembly instance. Close frees an object; without Close, the garbage collector does. An
 // [Event] borrows its bytes: they are valid until the yield function returns.
 //
 // # Goroutines

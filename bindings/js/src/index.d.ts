@@ -91,7 +91,7 @@ export class JoinError extends AsideError {
   readonly offset: number | null;
 }
 
-/** A defect of the library; its `cause` is what the module has thrown. It ends the WebAssembly instance: all existing scanners,
+/** A defect of the library; its `cause` is the value that the module threw. It ends the WebAssembly instance: all existing scanners,
  * answers and rewriters throw it from then on. New objects, and existing dialects, work in a new instance. */
 export class DefectError extends Error {}
 

@@ -65,7 +65,7 @@ test("whole texts leave nothing behind", async () => {
   assert.ok((await external()) - before < 1 << 20);
 });
 
-// Calls each and returns what it throws.
+// Calls each function, and returns the errors that they throw.
 function thrown(calls) {
   return calls.map((call) => {
     try {

@@ -72,7 +72,7 @@ pub struct Request {
     tools: String,
 }
 
-/// Read the facts of a request that concern its answer. `path` is that of the request, and `body` its whole body. An incomplete body,
+/// Read the facts of a request that concern its answer. `path` is the request's path, and `body` its whole body. An incomplete body,
 /// or one that is not a JSON object, decides nothing.
 ///
 /// The model should think or not, if one of these says so; the first one counts: a variable of the chat template

@@ -9,7 +9,7 @@
 
 require "aside"
 
-# The library that does nothing.
+# A library whose functions do nothing.
 module Empty
   extend FFI::Library
   ffi_lib ARGV.fetch(0)

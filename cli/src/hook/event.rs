@@ -1,5 +1,5 @@
-//! The events of agents: which fields of them have a tool's texts, and the form of the answers. Each agent documents its own; a
-//! tool whose result has a form that is not documented is left alone.
+//! The events of agents: the fields that contain a tool's texts, and the form of the answers. Each agent documents its own
+//! events. A result whose form is not documented stays unchanged.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -11,12 +11,12 @@ use crate::stop::Stop;
 /// The fields that have texts, in the results of Claude Code's tools (`Bash`, `WebFetch`, those of MCP servers), and in a
 /// content block.
 const FIELDS: [&str; 5] = ["stdout", "stderr", "result", "content", "text"];
-/// The fields with the path and the length of a whole output, of which `stdout` has only the beginning. Claude Code shows that
-/// file's beginning as long as the path is there.
+/// The fields with the path and the length of a whole output, of which `stdout` has only the beginning. As long as a result has
+/// the path, Claude Code shows the beginning of the file.
 const PERSISTED: [&str; 2] = ["persistedOutputPath", "persistedOutputSize"];
 /// Commands whose results are this program's own.
 const OWN: [&str; 2] = ["aside recall ", "aside squeeze "];
-/// The most bytes of such a file that are read, and of a text that the store keeps whole.
+/// The maximum number of bytes of a file with a whole output that are read, and of a text that the store keeps.
 pub const LONGEST: usize = 64 << 20;
 
 pub enum Event {
@@ -33,7 +33,7 @@ pub struct Results {
     pub input: String,
     /// Whether the texts of the tool's result are known.
     pub is_known: bool,
-    /// Whether the result is this program's own, or an image, and so is left alone.
+    /// Whether the result stays unchanged because it is from this program, or is an image.
     is_left: bool,
     name: &'static str,
     response: Value,
@@ -73,7 +73,8 @@ impl Event {
 }
 
 impl Results {
-    /// Takes the texts, in order. There are none if they are this program's own, so that no text is shortened twice, or an image.
+    /// Takes the texts, in order. Returns none if the result is from this program, so that no text is shortened twice, or if it
+    /// is an image.
     pub fn texts(&mut self) -> Vec<String> {
         let mut texts = Vec::new();
         if !self.is_left {
@@ -82,7 +83,8 @@ impl Results {
         texts
     }
 
-    /// Returns the answer with other texts. If there are fewer than before, the rest of the result has no text.
+    /// Returns the answer: the result with these texts in place of the original texts. If there are fewer texts, the last places
+    /// become empty.
     pub fn answer(mut self, texts: Vec<String>) -> Value {
         let mut texts = texts.into_iter();
         let mut is_short = false;
@@ -127,7 +129,7 @@ fn drop_empty(response: &mut Value) {
     }
 }
 
-/// Returns the content that Gemini CLI shows its model as one text. Content that has an image or the like is left alone.
+/// Returns the content that Gemini CLI shows its model, as one text. Returns null for content with an image or the like.
 fn joined(content: Value) -> Value {
     let texts = |parts: &[Value]| parts.iter().map(|part| part["text"].as_str()).collect::<Option<String>>();
     match &content {
@@ -137,7 +139,7 @@ fn joined(content: Value) -> Value {
     }
 }
 
-/// Puts the whole output in the place of its beginning, if the event names the file that has it.
+/// Replaces the beginning of an output by the whole output, if the event names a file that contains it.
 fn read_persisted(response: &mut Value) {
     let path = response[PERSISTED[0]].as_str().filter(|_| response["stdout"].is_string());
     let path = path.filter(|path| fs::metadata(path).is_ok_and(|data| data.is_file()));

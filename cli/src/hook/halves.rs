@@ -1,19 +1,20 @@
-//! Halves of surrogate pairs in an agent's event. JSON can hold `\ud83d` alone, where a program has cut a text inside a character, but
-//! a string of Rust cannot. So each half is a private character while the hook works, and its escape again in the answer.
+//! Halves of surrogate pairs in an agent's event. If a program has cut a text inside a character, JSON can have `\ud83d` alone,
+//! but a string of Rust cannot. So the hook replaces each half by a private character, and in its answer by the escape again.
 
 use std::borrow::Cow;
 
 const FIRST: u32 = 0xD800;
 const LOW: u32 = 0xDC00;
 const COUNT: u32 = 0x800;
-/// Private characters, of three bytes like an encoded half. The first group that the event does not have is used.
+/// The first private character of each group. Each has three bytes, like an encoded half. The first group of which the event has
+/// no character is used.
 const BASES: [u32; 3] = [0xE000, 0xE800, 0xF000];
 
-/// The characters in the place of halves, if there are any.
+/// The group of characters that replace halves; `None` if there are no halves.
 pub struct Halves(Option<u32>);
 
 impl Halves {
-    /// Returns the event with characters in place of halves. `None` if all those characters are in use.
+    /// Returns the event with characters in place of halves, or `None` if the event has characters of all groups.
     pub fn hide(event: &str) -> Option<(Cow<'_, str>, Halves)> {
         let lone = lone(event);
         if lone.is_empty() {
@@ -34,7 +35,7 @@ impl Halves {
         Some((text.into(), Halves(Some(base))))
     }
 
-    /// Returns JSON with the escapes of halves.
+    /// Returns the JSON with escapes in place of the characters that replaced halves.
     pub fn show(&self, json: String) -> String {
         let Some(base) = self.0 else { return json };
         let shown = |character: char| match is_in(base, character as u32) {
@@ -44,7 +45,7 @@ impl Halves {
         json.chars().map(shown).collect()
     }
 
-    /// Returns a text as bytes in which halves are encoded like characters.
+    /// Returns a text as bytes, in which each half is encoded like a character of three bytes.
     pub fn bytes<'a>(&self, text: &'a str) -> Cow<'a, [u8]> {
         let Some(base) = self.0 else { return text.as_bytes().into() };
         let mut bytes = Vec::with_capacity(text.len());
@@ -68,7 +69,7 @@ fn is_in(base: u32, code: u32) -> bool {
     (base..base + COUNT).contains(&code)
 }
 
-/// Returns where the escapes of a JSON text are, and their codes.
+/// Returns the positions of the `\u` escapes in a JSON text, and their codes.
 fn codes(text: &str) -> impl Iterator<Item = (usize, u32)> {
     let mut next = 0;
     let backslashes = text.match_indices('\\').filter(move |&(at, _)| {

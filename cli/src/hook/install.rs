@@ -1,5 +1,5 @@
-//! The hook in an agent's settings: `--install` adds it, `--remove` takes it away. Each shows what it changes first, and leaves what is
-//! there as it is.
+//! The hook in an agent's settings: `--install` adds it, `--remove` removes it. Both show the change first, and leave everything
+//! else in the file unchanged.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,20 +24,20 @@ pub enum Agent {
     Gemini,
 }
 
-/// A hook that is wanted.
+/// A hook to install.
 struct Entry {
     event: &'static str,
-    /// The tools for which it runs at that event.
+    /// The tools for which the hook runs at the event.
     tools: &'static str,
-    /// The words after the program in its command.
+    /// The words after the program in the hook's command.
     rest: String,
 }
 
 impl Entry {
-    /// Returns whether a hook that is there is this one, at its event and for some of its tools.
+    /// Returns whether a hook at this place runs at the entry's event, for at least one of its tools.
     fn is_at(&self, place: &Place) -> bool {
         let matcher = place.matcher.as_deref().unwrap_or_default();
-        // A matcher is a regular expression, and one of plain names says which tools it is for.
+        // A matcher is a regular expression. If it consists of plain names, they are the tools that it is for.
         let is_for = |name: &str| {
             let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
             !is_plain || name.is_empty() || name.starts_with("mcp_") || self.tools.split('|').any(|tool| tool == name)
@@ -108,7 +108,7 @@ pub fn install(agent: Agent, arguments: &Arguments) -> Result<ExitCode, Stop> {
         let count = own(&text, &file)?.len();
         let mut is_there = false;
         for at in 0..count {
-            // Each change moves what follows it.
+            // A change moves the text after it, so the places are found again.
             let Some(place) = own(&text, &file)?.into_iter().nth(at).filter(|place| entry.is_at(place)) else {
                 continue;
             };
@@ -129,7 +129,7 @@ pub fn install(agent: Agent, arguments: &Arguments) -> Result<ExitCode, Stop> {
         return Ok(ExitCode::SUCCESS);
     }
     change(&file, before.as_deref(), Some(&text), arguments.yes)?;
-    // So that `--remove` can restore all of it, even where there was no file.
+    // The contents before the first change are stored, so that `--remove` can restore them, or remove a file that did not exist.
     let original = before.as_deref().and_then(|before| state::remembered(&file, before)).unwrap_or(before);
     state::remember(&file, original, text);
     Ok(ExitCode::SUCCESS)
@@ -170,11 +170,11 @@ struct Place {
     event: String,
     matcher: Option<String>,
     command: String,
-    /// Where the command is, as JSON.
+    /// The range of the command, as a JSON string.
     at: Range<usize>,
-    /// The part of the command that names this program, as its user wrote it.
+    /// The part of the command that names this program, as the user wrote it.
     program: String,
-    /// Where `hooks`, its event, its group and the hook itself are: what each is in, and which item of that it is.
+    /// For `hooks`, the event, the group and the hook: the range of the object or array that contains it, and its index there.
     levels: [(Range<usize>, usize); 4],
 }
 
@@ -208,14 +208,14 @@ fn own(text: &str, file: &Path) -> Result<Vec<Place>, Stop> {
     Ok(found)
 }
 
-/// Returns the part of a command that names this program, in quotes if they are there, if the command is that of the hook.
+/// Returns the part of a command that names this program, with its quotes, or `None` if the command does not run `aside hook`.
 fn program(command: &str) -> Option<&str> {
     let [simple] = &line::commands(command)?[..] else { return None };
     let name = simple.words.first()?.rsplit(['/', '\\']).next()?;
     if !["aside", "aside.exe"].contains(&name) || simple.words.get(1)? != "hook" {
         return None;
     }
-    // A name may have blanks, and the word `hook`.
+    // The program's path may contain blanks, and the word `hook`.
     let is_program = |part: &&str| {
         let [simple] = &line::commands(part).unwrap_or_default()[..] else { return false };
         simple.words.len() == 1
@@ -223,7 +223,7 @@ fn program(command: &str) -> Option<&str> {
     command.match_indices(" hook").map(|(at, _)| command[..at].trim_end()).find(is_program)
 }
 
-/// Removes hooks of this program, with the groups, events and `hooks` that have nothing else.
+/// Removes hooks of this program, and also groups, events and `hooks` that would become empty.
 fn remove_own(text: &mut String, file: &Path, is_unwanted: impl Fn(&Place) -> bool) -> Result<(), Stop> {
     while let Some(place) = own(text, file)?.into_iter().rfind(&is_unwanted) {
         let is_alone = |at: &Range<usize>| json_edit::items(text, at).is_none_or(|items| items.len() == 1);
@@ -254,7 +254,7 @@ fn add(text: &mut String, event: &str, group: &Group) -> Option<()> {
     Some(())
 }
 
-/// Shows a change of a file, asks, and writes it. Without a text after it, the file is removed.
+/// Shows the change of a file, asks the user, and writes it. If `after` is `None`, removes the file.
 fn change(file: &Path, before: Option<&str>, after: Option<&str>, is_agreed: bool) -> Result<(), Stop> {
     let name = file.display().to_string();
     write_out(format!("{name}\n{}", difference(before.unwrap_or_default(), after.unwrap_or_default())).as_bytes())?;
@@ -276,7 +276,7 @@ fn change(file: &Path, before: Option<&str>, after: Option<&str>, is_agreed: boo
     done.map_err(|error| Stop::io(&name, &error))
 }
 
-/// Returns the file that a link leads to, even if it is not there.
+/// Returns the file that a link leads to, even if the file does not exist.
 fn target(file: &Path) -> PathBuf {
     const MOST_LINKS: usize = 40;
     let mut file = file.to_owned();
@@ -307,7 +307,8 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
 /// Returns the lines that differ, after `-` and `+`, with three lines around them.
 fn difference(before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
-    // The length of the longest common part of what follows two lines.
+    // For each pair of an old and a new line: the largest number of lines that both texts have in common, in order, from there
+    // on.
     let mut common = vec![vec![0; new.len() + 1]; old.len() + 1];
     for (one, line) in old.iter().enumerate().rev() {
         for (other, candidate) in new.iter().enumerate().rev() {

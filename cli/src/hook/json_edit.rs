@@ -1,5 +1,5 @@
-//! Changes of a JSON text that leave the rest of it as it is, byte for byte: a settings file is its user's, with an order and a
-//! layout that a writer of JSON would not keep.
+//! Changes parts of a JSON text, and leaves all other bytes unchanged: a user's settings file has an order and a layout that a
+//! writer of JSON would not keep.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,13 +13,13 @@ use serde_json::value::RawValue;
 pub struct Item {
     /// The member's name; empty for an element.
     pub name: String,
-    /// Where the value is.
+    /// The range of the value.
     pub value: Range<usize>,
-    /// Where the item begins, with its name.
+    /// The index at which the item begins, with its name.
     start: usize,
 }
 
-/// Returns the items of the object or array at a range, in their order. `None` if there is neither.
+/// Returns the items of the object or array at a range, in their order, or `None` if neither is there.
 pub fn items(text: &str, at: &Range<usize>) -> Option<Vec<Item>> {
     let part = &text[at.clone()];
     let mut values: Vec<(String, &RawValue)> = match part.as_bytes().first()? {
@@ -40,12 +40,12 @@ pub fn items(text: &str, at: &Range<usize>) -> Option<Vec<Item>> {
     values.into_iter().map(item).collect()
 }
 
-/// Returns where the value of a member is.
+/// Returns the range of a member's value.
 pub fn member(text: &str, at: &Range<usize>, name: &str) -> Option<Range<usize>> {
     items(text, at)?.into_iter().find(|item| item.name == name).map(|item| item.value)
 }
 
-/// Returns where the only value of a text is.
+/// Returns the range of a text's only value.
 pub fn whole(text: &str) -> Range<usize> {
     let start = text.len() - text.trim_start().len();
     start..text.trim_end().len().max(start)
@@ -63,7 +63,7 @@ pub fn add(text: &mut String, at: &Range<usize>, name: Option<&str>, value: &imp
     let unit = unit.map_or("  ", |line| &line[..line.len() - line.trim_start().len()]).to_owned();
     let feed = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let is_empty = inside.trim().is_empty();
-    // An object on one line stays on it.
+    // An object or array on one line stays on one line.
     let is_flat =
         if is_empty { !text.trim_end().contains('\n') && at.len() < text.trim().len() } else { !inside.contains('\n') };
     let outer = indent_at(at.start);
@@ -98,7 +98,7 @@ pub fn remove(text: &mut String, at: &Range<usize>, index: usize) {
 /// Returns a value as JSON, on one line without an indent.
 pub fn rendered(value: &impl Serialize, indent: Option<&String>) -> String {
     let mut out = Vec::new();
-    // Values of this program always can be written, and a vector takes all of it.
+    // This cannot fail: all values of this program are JSON, and writing to a vector does not fail.
     let _ = match indent {
         None => value.serialize(&mut Serializer::new(&mut out)),
         Some(indent) => {

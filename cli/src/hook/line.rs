@@ -1,19 +1,19 @@
-//! A line of a shell as its simple commands: whether a list has all of them, and whether one of them is this program.
+//! Divides a line of a shell into simple commands, and decides whether a command is in a list.
 
-/// Commands that change the shell itself, or wait for what it has started: in another shell they would do nothing.
+/// Commands that change the shell itself, or that wait for processes of the shell: in another shell they would have no effect.
 const OF_THE_SHELL: [&str; 27] = [
     ".", "alias", "bg", "cd", "declare", "dirs", "disown", "eval", "exec", "exit", "export", "fg", "jobs", "local",
     "logout", "popd", "pushd", "read", "readonly", "set", "shopt", "source", "trap", "typeset", "umask", "unset",
     "wait",
 ];
-/// Commands that pass on lines of a listed command in a pipe.
+/// Commands that only filter or count the lines of the command before them in a pipe.
 const PASSING: [&str; 5] = ["cat", "grep", "head", "tail", "wc"];
 
 /// A simple command of a line.
 #[derive(Default)]
 pub struct Command {
     pub words: Vec<String>,
-    /// Whether it reads the output of the command before it.
+    /// Whether the command reads the output of the command before it.
     is_piped: bool,
 }
 
@@ -27,7 +27,7 @@ impl Command {
         &self.words[self.words.iter().take_while(|word| is_assignment(word)).count()..]
     }
 
-    /// Returns whether the command begins with the words of an entry of the list, or only passes on lines in a pipe.
+    /// Returns whether the command begins with the words of an entry of the list, or only filters or counts lines in a pipe.
     pub fn is_listed(&self, listed: &[String]) -> bool {
         let words = self.words();
         let begins = |entry: &String| {
@@ -43,7 +43,8 @@ impl Command {
     }
 }
 
-/// Returns the simple commands of a line. `None` for a line with more than words, quotes, pipes, `&&`, `||` and `;`.
+/// Returns the simple commands of a line, or `None` for a line with more than words, quotes, redirections, pipes, `&&`, `||` and
+/// `;`.
 pub fn commands(line: &str) -> Option<Vec<Command>> {
     let mut commands = vec![Command::default()];
     let (mut word, mut quote) = (None::<String>, None);
@@ -57,7 +58,7 @@ pub fn commands(line: &str) -> Option<Vec<Command>> {
             // Substitutions, also between double quotes; subshells, here-documents, comments, more lines.
             (_, '`' | '\\') | (None, '(' | ')' | '{' | '}' | '\n' | '#' | '!') => return None,
             (_, '$') if next == '(' => return None,
-            // Quotes that are read by other rules.
+            // Quotes with other rules: `$'…'` and `$"…"`.
             (None, '$') if matches!(next, '\'' | '"') => return None,
             (None, '<') if next == '<' => return None,
             (Some(_), _) => word.get_or_insert_default().push(character),
@@ -82,7 +83,7 @@ pub fn commands(line: &str) -> Option<Vec<Command>> {
         before = character;
     }
     commands.last_mut()?.words.extend(word);
-    // A `;` at the end begins no command.
+    // No command follows a `;` at the end.
     if commands.last().is_some_and(|command| command.words.is_empty() && !command.is_piped) {
         commands.pop();
     }

@@ -1,5 +1,6 @@
-//! `aside hook`: makes a tool's result shorter where an agent lets a program change it. The agent runs it after each tool, writes
-//! an event to it as JSON, and reads JSON. Options in place of an event write the agent's settings, or show what the hook has done.
+//! `aside hook`: shortens the results of tools for agents that let a program change a result. The agent runs the program after
+//! each tool, writes an event to its standard input as JSON, and reads its answer as JSON. With some options, the program changes
+//! the agent's settings or shows statistics, and reads no event.
 
 mod event;
 mod halves;
@@ -88,7 +89,7 @@ impl Settings {
         self.budget.or(self.budget_tokens.is_none().then_some(BUDGET))
     }
 
-    /// Returns whether texts are longer than the budgets together.
+    /// Returns whether the texts together exceed a budget.
     fn are_exceeded<'a>(&self, texts: impl Iterator<Item = &'a String>) -> bool {
         let (mut bytes, mut tokens) = (0, 0);
         for text in texts {
@@ -99,14 +100,14 @@ impl Settings {
     }
 }
 
-/// The longest text that is read as a whole; of a longer one, the hook keeps less.
+/// The longest text that is processed as a whole. A longer text is processed window by window.
 const MEMORY: usize = 16 << 20;
 
-/// The budget in bytes if there is none.
+/// The default budget in bytes.
 const BUDGET: usize = 10 << 10;
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
-    // Options that are wrong do not get into settings either.
+    // Wrong options are refused here, so that `--install` does not write them either.
     let compressor = compressor(&arguments.settings)?;
     if let Some(agent) = arguments.install {
         return install::install(agent, arguments);
@@ -163,7 +164,8 @@ fn shorter(compressor: &Compressor, settings: &Settings, halves: &Halves, mut re
     let length = |texts: &[String]| texts.iter().map(String::len).sum();
     let before = length(&texts);
     let mut shortened = compress(&texts);
-    // Each text has a least length, so a large number of them may be too long together. Then they are shortened as one.
+    // Each text may have at least 1,024 bytes, so several texts together may exceed the budget. They are then shortened as one
+    // text.
     let all = texts.iter().zip(&shortened).map(|(text, short)| short.as_ref().unwrap_or(text));
     if texts.len() > 1 && settings.are_exceeded(all) {
         texts = vec![joined(&texts)];
@@ -182,7 +184,7 @@ fn shorter(compressor: &Compressor, settings: &Settings, halves: &Halves, mut re
     is_shorter.then(|| results.answer(texts))
 }
 
-/// Returns texts as one, each on its own lines.
+/// Joins texts; each begins on a new line.
 fn joined(texts: &[String]) -> String {
     let mut all = String::new();
     for text in texts.iter().filter(|text| !text.is_empty()) {
@@ -194,18 +196,19 @@ fn joined(texts: &[String]) -> String {
     all
 }
 
-/// Keeps whole texts of a result.
+/// Stores the whole texts of a result.
 struct Keeper<'a> {
     settings: &'a Settings,
     halves: &'a Halves,
-    /// The store, once it was opened, or that it failed.
+    /// The store: `None` before it is opened, `Some(None)` after it has failed.
     store: Option<Option<Store>>,
     ids: Vec<String>,
 }
 
 impl Keeper<'_> {
-    /// Keeps a whole text. Returns the short one, with the line that says how to get the whole in place of the banner, which is longer.
-    /// Without a banner only control characters went, and nothing is kept. A store that fails is said once, and the banner stays.
+    /// Stores a whole text. Returns the shortened text, in which a line with the text's id replaces the banner. If there is no
+    /// banner, only control characters were removed, and the text is not stored. If the store fails, that is reported once, and
+    /// the banner stays.
     fn keep(&mut self, text: &str, short: String) -> String {
         let has_banner = short.starts_with("[Output compressed by ");
         let Some((_, rest)) = short.split_once('\n').filter(|_| has_banner && !self.settings.no_store) else {
@@ -232,13 +235,13 @@ fn not_kept(error: io::Error) {
     note(&format!("the whole text is not kept: the store: {}", reason(&error)));
 }
 
-/// The beginning of a line that says where a whole text is.
+/// The beginning of the line with the id of a whole text.
 const HEAD: &str = "[Shortened by aside: ";
 
-/// Returns that line. The second count is of all that the model reads, this line included.
+/// Returns the line with the id. Its second number is the length of the text that the model reads, this line included.
 fn head(before: usize, rest: usize, id: &str) -> String {
     let line = |after: usize| format!("{HEAD}{before} → {after} bytes. Whole text: aside recall {id} LINES]\n");
-    // The length of the line depends on the count in it.
+    // The number in the line includes the line's own length, so it is found by trying.
     let mut after = rest + line(rest).len();
     while rest + line(after).len() != after {
         after = rest + line(after).len();

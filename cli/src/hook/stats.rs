@@ -1,4 +1,4 @@
-//! `aside hook --stats`: what the hook has done, by tool, so that a user sees whether it is worth having.
+//! `aside hook --stats`: counts of the hook's results, by tool, so that a user sees whether the hook is useful.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

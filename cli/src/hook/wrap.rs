@@ -1,6 +1,7 @@
-//! `aside squeeze` around a command, before it runs: in Claude Code, the output of a command that fails is shorter only in this way, since no
-//! hook can change that result. Claude Code judges by the command that the hook returns, not by the model's. So the answer is always to ask
-//! the user, and a command that a rule may refuse or ask about is left as it is.
+//! Wraps a command in `aside squeeze` before it runs. In Claude Code, this is the only way to shorten the output of a command
+//! that fails, since no hook can change that result. Claude Code applies its rules to the command that the hook returns, not to
+//! the model's. So the answer always makes the agent ask the user, and a command that a rule may refuse or ask about is not
+//! wrapped.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -36,23 +37,23 @@ pub const COMMANDS: [&str; 18] = [
     "pytest",
     "vitest",
 ];
-/// Settings that all users of a machine have, and may not change: Claude Code's and Gemini CLI's.
+/// Settings of Claude Code and Gemini CLI that apply to all users of a machine, who cannot change them.
 const MANAGED: [&str; 3] = [
     "/etc/claude-code/managed-settings.json",
     "/Library/Application Support/ClaudeCode/managed-settings.json",
     "/etc/gemini-cli/settings.json",
 ];
-/// The names of the tool that runs commands in rules.
+/// The names that rules use for the tool that runs commands.
 const TOOLS: [&str; 3] = ["Bash", "run_shell_command", "ShellTool"];
 
-/// Returns the answer to an event before a tool, if the command is one to wrap.
+/// Returns the answer to an event before a tool, or `None` if the command is not wrapped.
 pub fn propose(event: &Value, settings: &Settings) -> Result<Option<Value>, Stop> {
     let Some(listed) = &settings.wrap else {
         return Err(Stop::Failed("the event is before a tool: run this with --wrap for it".to_owned()));
     };
     let input = &event["tool_input"];
     let line = input["command"].as_str().unwrap_or_default();
-    // Without a user who may be asked, the answer would refuse the command.
+    // In these modes nobody is asked, and the answer would make the agent refuse the command.
     let can_ask = !["dontAsk", "bypassPermissions"].contains(&event["permission_mode"].as_str().unwrap_or_default());
     let in_background = ["run_in_background", "is_background"].iter().any(|name| input[*name] == true);
     let is_shell = event["tool_name"].as_str().is_some_and(|tool| TOOLS.contains(&tool));
@@ -94,8 +95,8 @@ pub fn propose(event: &Value, settings: &Settings) -> Result<Option<Value>, Stop
     }))
 }
 
-/// Returns whether a rule of the agent may refuse a command, or ask about it, or is in a file that cannot be read. The project may be any
-/// folder around the one in which the command runs.
+/// Returns whether a rule of the agent may refuse a command or ask about it. A settings file that cannot be read may contain such
+/// a rule. The project may be any folder that contains the folder in which the command runs.
 fn is_ruled(commands: &[Command], line: &str, project: &Path) -> bool {
     let mut texts: Vec<String> = vec![line.to_owned()];
     for command in commands {
@@ -107,7 +108,7 @@ fn is_ruled(commands: &[Command], line: &str, project: &Path) -> bool {
     let folders =
         around.iter().flat_map(|folder| [folder.join(".claude"), folder.join(".gemini")]).chain(claude_folder());
     let folders: Vec<PathBuf> = folders.collect();
-    // Gemini CLI's policies have a language that this does not read.
+    // Gemini CLI's policies are written in a language that this program does not read.
     let policies =
         folders.iter().map(|folder| folder.join("policies")).chain([PathBuf::from("/etc/gemini-cli/policies")]);
     let mut files = folders
@@ -121,7 +122,8 @@ fn is_ruled(commands: &[Command], line: &str, project: &Path) -> bool {
         })
 }
 
-/// Returns whether a rule for commands may match one of the texts: the part of its pattern before the first `*` begins one of them.
+/// Returns whether a rule for commands may match one of the texts, because the text begins with the rule's pattern up to the
+/// first `*`.
 fn refuses(settings: &Value, texts: &[String]) -> bool {
     let (permissions, tools) = (&settings["permissions"], &settings["tools"]);
     let rules = [&permissions["deny"], &permissions["ask"], &tools["exclude"], &settings["excludeTools"]];

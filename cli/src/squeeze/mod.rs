@@ -231,7 +231,7 @@ impl Drop for Kept {
     }
 }
 
-/// Returns the least budgets, in bytes and in tokens, of a result that begins with the line that names the whole text.
+/// Returns the smallest budgets, in bytes and in tokens, for a result whose first line names the stored text.
 pub fn least_with_store(folder: Option<&Path>) -> (usize, usize) {
     // All ids are of this length.
     let head = head(folder, "000000000000");

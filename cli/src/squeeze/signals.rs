@@ -67,7 +67,8 @@ mod unix {
     }
 
     /// Returns whether a process is a `timeout` that leads this process group and sends each signal to the whole group. With
-    /// `--foreground`, it may lead the group too, but does not send to all of it. Without `/proc`, the result is false.
+    /// `--foreground`, a `timeout` may lead the group too, but sends signals only to its child. Without `/proc`, the result is
+    /// false.
     fn is_timeout(id: Pid) -> bool {
         let of = |file: &str| fs::read(format!("/proc/{}/{file}", id.as_raw_pid())).unwrap_or_default();
         id == process::getpgrp() && of("comm") == b"timeout\n" && !is_foreground(&of("cmdline"))

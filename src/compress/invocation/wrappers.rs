@@ -83,7 +83,7 @@ bundle,bundler exec
 const BEFORE_COMMAND: [&str; 9] = ["-c", "-lc", "-qc", "--command", "--call", "--run", "-Command", "-m", "--module"];
 /// Words in the arguments of a program that is not in the list, after which there may be a command.
 const RUNS: [&str; 3] = ["--", "exec", "run"];
-/// The most arguments of such a program that are examined.
+/// The maximum number of arguments of such a program that are examined.
 const MOST_WORDS: usize = 32;
 /// The programs that built-in filters are for.
 const KNOWN: &[&str] = &include!(concat!(env!("OUT_DIR"), "/programs.rs"));

@@ -50,7 +50,7 @@ pub struct Failures {
     /// Match lines that look like a diagnostic, and lines that say that there was no diagnostic.
     weak: Patterns,
     nothing: Patterns,
-    /// Match text in a long line that reports a failure, and text after it that denies one.
+    /// Match text in a long line that reports a failure, and text after it that denies a failure.
     inside: Patterns,
     unless: Prefixes,
 }
@@ -251,9 +251,9 @@ struct Inside {
     no: Vec<String>,
 }
 
-/// Returns searchers for any of these literals, such that wide instructions look for all literals of a searcher at once. Therefore
-/// literals that contain another one are left out, each searcher has at most 44 literals (with more, it compares too many bytes),
-/// and literals of two bytes, which are often found by chance, have a separate searcher.
+/// Returns searchers for any of these literals, such that wide instructions look for all literals of a searcher at once.
+/// Therefore literals that contain another literal are left out, each searcher has at most 44 literals (with more, it compares
+/// too many bytes), and literals of two bytes, which are often found by chance, have a separate searcher.
 fn any_of<'a>(literals: impl Iterator<Item = &'a str> + Clone) -> Vec<AhoCorasick> {
     let all: FxHashSet<&str> = literals.clone().collect();
     let mut needed: Vec<&str> = literals.filter(|literal| !contains_another(literal, &all)).collect();

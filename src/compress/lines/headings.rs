@@ -4,9 +4,9 @@
 use super::layout::Text;
 use crate::compress::text::{bytes::is_blank, marker::Marker};
 
-/// The most lines from a heading to a line under it.
+/// The maximum number of lines from a heading to a line under it.
 pub const FARTHEST: usize = 400;
-/// The most lines between a table's ruled line and the line above it that names the table's file.
+/// The maximum number of lines between a table's ruled line and the line above it that names the table's file.
 const TABLE_HEAD: usize = 4;
 
 /// Returns for each line the nearest line above it that is less indented, if that is near enough and no blank line is between them.

@@ -5,8 +5,8 @@ use memchr::memmem;
 
 use super::class::Class;
 
-/// The most `@` signs at the beginning of a header, which is the limit for the sides of a merge. Each blank line of a hunk is
-/// examined once for each side.
+/// The maximum number of `@` signs at the beginning of a header, which is the limit for the sides of a merge. Each blank line of
+/// a hunk is examined once for each side.
 const MOST_MARKS: usize = 100;
 /// The text that every hunk's header contains.
 const SIGN: &[u8] = b"@@ -";

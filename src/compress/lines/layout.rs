@@ -34,7 +34,7 @@ impl Layout {
         layout
     }
 
-    /// Returns the layout of the next version of the text. Lines that the next version has unchanged are not examined again.
+    /// Returns the layout of the next version of the text. Lines that did not change are not examined again.
     pub fn next(&self, text: &EditedText, failures: &Failures) -> Layout {
         let bytes = &text.bytes;
         let mut layout = Layout {

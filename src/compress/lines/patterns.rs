@@ -32,7 +32,7 @@ enum Source {
 /// The reason why patterns cannot be compiled.
 #[derive(Debug)]
 pub struct PatternError {
-    /// The index of the wrong pattern, if one is known to be wrong by itself.
+    /// The index of the wrong pattern, if a single pattern is known to be wrong.
     pub pattern: Option<usize>,
     pub message: String,
 }

@@ -104,8 +104,8 @@ fn is_ndjson(text: &[u8]) -> bool {
     }
 }
 
-/// Returns whether the first line is `[name]` or `[[name]]`, and one of the next few lines of such a file too, or a
-/// `key = value`.
+/// Returns whether the first line is `[name]` or `[[name]]`, and one of the next few lines is also such a line, or a `key =
+/// value`.
 fn is_section(text: &[u8]) -> bool {
     const NEAR: usize = 3;
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
@@ -140,7 +140,7 @@ fn is_assignment(line: &[u8]) -> bool {
     !key.is_empty() && key.iter().all(is_of_key)
 }
 
-/// Returns whether the text is `---`, and then a line with a `key:`, or one of a list.
+/// Returns whether the text is `---`, and then a line with a `key:` or an item of a list.
 fn is_front_matter(text: &[u8]) -> bool {
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     if lines.next() != Some(b"---") {

@@ -9,11 +9,11 @@ use crate::compress::text::bytes::is_blank;
 
 /// The largest number of lines for which a region continues after its last failure line.
 const LONGEST_TAIL: usize = 200;
-/// The most lines before a failure line that belong to it.
+/// The maximum number of lines before a failure line that belong to it.
 const MOST_LEADS: usize = 6;
-/// The most lines of a failure's message, if the line after the message is recognised.
+/// The maximum number of lines of a failure's message, if the line after the message is recognised.
 const LONGEST_MESSAGE: usize = 8;
-/// The most lines of help text about the usage of a program.
+/// The maximum number of lines of help text about the usage of a program.
 const LONGEST_HELP: usize = 400;
 
 /// Adds flags to the classes of the lines. `ends` has the ends of the lines, and `found` the results of the patterns for each.

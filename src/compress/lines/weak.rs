@@ -9,7 +9,7 @@ use crate::compress::{
     text::bytes::is_blank,
 };
 
-/// The most indented lines after a diagnostic that belong to it.
+/// The maximum number of indented lines after a diagnostic that belong to it.
 const MOST_LINES: usize = 3;
 /// The longest line that is examined.
 const LONGEST: usize = 1000;

@@ -39,7 +39,7 @@ const LEAST_OF_REGION: (usize, usize) = (160, 600);
 /// are not limited to this number.
 const MESSAGES: usize = 2;
 const SHORT_MESSAGE: usize = 80;
-/// The most lines of a short region. Such a region is kept whole, or only its first line is kept.
+/// The maximum number of lines of a short region. Such a region is kept whole, or only its first line is kept.
 const SHORT_REGION: usize = 6;
 /// The share of the budget within which the last regions are kept whole.
 const END_SHARE: usize = 2;

@@ -110,18 +110,18 @@ pub enum TestKind {
     LookAlike,
 }
 
-/// The most bytes of a compiled set of patterns.
+/// The maximum number of bytes of a compiled set of patterns.
 const MOST_MEMORY: usize = 10 << 20;
 /// The limit for each pattern of a signature, which is lower because the signatures of all files are searched for in one pass.
 const MOST_MEMORY_OF_START: usize = 256 << 10;
-/// The most rules and patterns. Each line of a text is compared with all of them.
+/// The maximum number of rules and patterns. Each line of a text is compared with all of them.
 const MOST_RULES: usize = 1024;
 const MOST_PATTERNS: usize = 4096;
-/// The most words of `tools` and of all `[[run]]`s. All of them are compared with the words of a command line.
+/// The maximum number of words of `tools` and of all `[[run]]`s. All of them are compared with the words of a command line.
 const MOST_WORDS: usize = 4096;
-/// The most bytes of a pattern. Parsing a pattern may take more than linear time.
+/// The maximum number of bytes of a pattern. Parsing a pattern may take more than linear time.
 const LONGEST_PATTERN: usize = 16 << 10;
-/// The most bytes of a test's command line.
+/// The maximum number of bytes of a test's command line.
 const LONGEST_COMMAND: usize = 16 << 10;
 
 /// Refuses a file whose rules or tests could take much time.

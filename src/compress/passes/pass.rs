@@ -94,7 +94,7 @@ pub trait Pass: Send + Sync {
     }
 }
 
-/// Returns whether a filter or cache for these tools is for this one.
+/// Returns whether a filter or cache for `tools` is for this tool.
 pub fn is_for(tool_ids: &[String], tool_id: &str) -> bool {
     tool_ids.is_empty() || tool_ids.iter().any(|id| id == tool_id)
 }

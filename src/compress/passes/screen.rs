@@ -489,7 +489,7 @@ impl<'a> Screen<'a> {
     /// Returns edits that turn the text into the contents of the screen.
     pub fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
-        // Of the rows that represent text above this one, only those that were written to stay.
+        // Of the rows that represent text above this text, only those stay to which text was written.
         let own = self.rows.split_off(self.above.min(self.rows.len()));
         self.rows.retain(
             |row| matches!(&row.content, RowContent::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),

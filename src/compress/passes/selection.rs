@@ -57,7 +57,7 @@ pub struct Selection<'a> {
     names: usize,
     pub limit: usize,
     pub kept: Vec<bool>,
-    /// The heading of each problem that has one.
+    /// The heading of each problem that has a heading.
     pub headings: Vec<Option<u32>>,
     /// The lines in the order in which they were kept, so that choices can be undone.
     pub order: Vec<usize>,

@@ -173,7 +173,7 @@ fn is_lost(written: Text<'_>, lines: Range<usize>, shown: &[u8]) -> bool {
     region.iter().any(|&(_, is_gone)| is_gone)
 }
 
-/// The most frames with the same letters that are shown. Further such frames are probably those of a counter.
+/// The maximum number of frames with the same letters that are shown. Further such frames are probably those of a counter.
 const MOST_ALIKE: usize = 10;
 
 /// Returns the frames that are part of an error region or are verdicts, and after them the text that their line shows at the end.

@@ -7,7 +7,7 @@ use std::fmt;
 use super::{promises::caught, report::Failed};
 use crate::compress::text::{limit::Limit, tokens::estimated_tokens};
 
-/// The most calls of the host for one result.
+/// The maximum number of calls of the host for one result.
 const MOST_COUNTS: usize = 8;
 /// If the first result uses less than this share of the budget, another result is made with more room.
 const ENOUGH: (usize, usize) = (7, 8);

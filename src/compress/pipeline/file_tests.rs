@@ -23,10 +23,10 @@ use crate::compress::{
 };
 use crate::file_error::{FileError, with_lf};
 
-/// The most lines of a text that a message shows, and the most characters of each.
+/// The maximum number of lines of a text that a message shows, and the maximum number of characters of each.
 const MOST_LINES: usize = 8;
 const LONGEST_LINE: usize = 120;
-/// The most failing tests that a message shows.
+/// The maximum number of failing tests that a message shows.
 const MOST_TESTS: usize = 8;
 
 /// Reads a filter file and runs its `[[test]]`s, of which there must be at least one of each kind. The error shows, for each test

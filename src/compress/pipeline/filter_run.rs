@@ -84,8 +84,8 @@ impl<'a> FilterRun<'a> {
         self.edited.bytes.len()
     }
 
-    /// Runs a filter if its stage requires that for this text. Under a budget, `free` is the limit for the text and the names in
-    /// its banner together.
+    /// Runs a filter, unless its stage does not concern this text. Under a budget, `free` is the limit for the text and the names
+    /// in its banner together.
     pub fn turn(&mut self, entry: &Entry, free: Option<Limit>) {
         let stage = entry.stage();
         if stage > Stage::Terminal {

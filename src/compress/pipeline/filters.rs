@@ -44,7 +44,7 @@ impl Pipeline {
         limit: Option<Limit>,
         report: &mut Report,
     ) -> Option<ShortenedText> {
-        // A text that fits into the limit needs no budget, because no result is longer than its text.
+        // A text that fits into the limit is shortened without a budget: no filter makes it longer.
         let limit = limit.filter(|limit| !limit.fits(raw.bytes)).map(|limit| limit.below(raw.length));
         if !raw.is_long() || limit.is_none() && has_banner(raw.bytes) {
             return None;

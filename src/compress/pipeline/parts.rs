@@ -87,7 +87,7 @@ pub struct Original<'a> {
     pub bytes: &'a [u8],
     pub length: Length,
     pub format: Option<Format>,
-    /// The text is a later part of a longer one.
+    /// The text is a later part of a longer text.
     pub goes_on: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The promises of filters, checked in every compression. A result that breaks one is dropped and reported: a mistake in a
+//! The promises of filters, checked in every compression. A result that breaks a promise is dropped and reported: a mistake in a
 //! filter must never reach the reader. Panics are caught here too.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

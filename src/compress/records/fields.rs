@@ -11,11 +11,11 @@ pub type Field = (u64, u64);
 /// common value in it.
 const COMMON: usize = 10;
 
-/// The most fields that few records are without.
+/// The maximum number of fields that only few records lack.
 const MOST_ABSENT: usize = 32;
 
-/// Returns, for each record, the number of records that share its rarest value, or that lack a field as it does; `usize::MAX` if
-/// nothing of it is rare. A record may have several values in a field.
+/// Returns for each record the number of records that share its rarest value, or that lack the same field, whichever number is
+/// smaller. It is `usize::MAX` if no value and no missing field is rare. A record may have several values in a field.
 pub fn rarity(records: &[Vec<Field>]) -> Vec<usize> {
     let mut counts: FxHashMap<Field, usize> = FxHashMap::default();
     // The records with each field.
@@ -63,8 +63,8 @@ pub struct Seen {
     separator: Option<u8>,
 }
 
-/// The most values of a column in which values can be rare: more values are names or numbers. None of the first rows is rare. A
-/// later row is rare if at most one in a hundred rows has the same value.
+/// The maximum number of values of a column in which values can be rare: more values are names or numbers. None of the first rows
+/// is rare. A later row is rare if at most one in a hundred rows has the same value.
 const MOST_VALUES: usize = 32;
 const FIRST_ROWS: usize = 40;
 const FEW: usize = 100;
@@ -92,10 +92,10 @@ impl Seen {
     }
 }
 
-/// The most columns of a row that are compared.
+/// The maximum number of columns of a row that are compared.
 const MOST_COLUMNS: usize = 16;
 
-/// Returns the byte that divides the columns of a table whose first row this is, if they are not divided by blanks.
+/// Returns the byte that divides the columns of a table with this first row, or `None` if blanks divide them.
 pub fn separator(row: &[u8]) -> Option<u8> {
     let divides = |&byte: &u8| {
         let mut after = memchr::memchr_iter(byte, row).map(|at| row.get(at + 1) != Some(&b' '));

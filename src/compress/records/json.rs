@@ -32,7 +32,7 @@ const MARKER: usize = 56;
 const PLACE: usize = 24;
 /// The least length of a piece of a string around a word of failure.
 const LEAST_PIECE: usize = 40;
-/// The fewest objects in an object that make it a map of records.
+/// The minimum number of objects in an object that make it a map of records.
 const LEAST_OF_MAP: usize = 8;
 /// The share of the room for an element that differs from the others, and for any other element.
 const RARE_SHARE: usize = 4;
@@ -41,7 +41,7 @@ const SHARE: usize = 16;
 const MISSES: usize = 16;
 
 /// Names of fields that report a failure: by the value `false`, by a number other than 0, and by a number that is at least the
-/// given one.
+/// given number.
 const TRUE: [&str; 6] = ["ok", "success", "succeeded", "passed", "healthy", "valid"];
 const ZERO: [&str; 6] = ["exitcode", "exitstatus", "returncode", "rc", "exit", "errorcount"];
 const BELOW: [(&str, f64); 4] = [("status", 400.0), ("statuscode", 400.0), ("httpstatus", 400.0), ("level", 50.0)];
@@ -89,7 +89,7 @@ impl Node {
         node
     }
 
-    /// Returns the length to which the value can be shortened if its members may go too.
+    /// Returns the length to which the value can be shortened if its members may be left out too.
     fn floor(&self) -> usize {
         self.least.min(if self.children.is_empty() { usize::MAX } else { LEAST_INSIDE })
     }
@@ -203,7 +203,7 @@ impl<'a> Document<'a> {
         self.related = starts;
     }
 
-    /// Expects markers that name a place.
+    /// Leaves room for markers that name a place.
     pub fn number(&mut self) {
         self.marker = MARKER + PLACE;
     }
@@ -229,7 +229,7 @@ impl<'a> Document<'a> {
             _ => {}
         }
         let inner = room.saturating_sub(node.overhead());
-        // Records go whole before they lose members.
+        // Whole records are left out before a record loses members.
         let is_one = node.kind == Kind::Object && !node.is_map();
         let least = move |child: &Node| if is_one { child.floor() } else { child.least };
         let sizes = |cap: usize| node.children.iter().map(move |child| child.span.len().min(cap.max(least(child))));
@@ -343,7 +343,7 @@ impl<'a> Document<'a> {
     }
 
     /// Returns the children in the order in which they are kept, each with its share of the room: children that differ, the first
-    /// and the last, and then the others from the first on. In an object that is not a map of records, short values come first.
+    /// and the last, and then the others from the first on. In an object that is not a map of records, short values are first.
     fn order(&self, node: &Node) -> Vec<(usize, usize)> {
         let mut order: Vec<usize> = (0..node.children.len()).collect();
         if node.kind == Kind::Object && !node.is_map() {
@@ -376,7 +376,7 @@ impl<'a> Document<'a> {
         order.into_iter().map(|at| (at, if is_rare(at) { rare } else { SHARE })).collect()
     }
 
-    /// Collects the fields of a record, also of what is in them, and whether one of them reports a failure.
+    /// Collects the fields of a record and of all values in it, and notes whether any field reports a failure.
     fn describe(&self, node: &Node, name: u64, depth: usize, found: &mut Found) {
         const DEPTH: usize = 5;
         const LONGEST: usize = 200;
@@ -400,7 +400,7 @@ impl<'a> Document<'a> {
                 break;
             }
             let key = child.key.clone().map_or(&b""[..], |key| &self.bytes[key]);
-            // The elements of a list are fields with one name.
+            // The elements of a list are fields with the same name.
             self.describe(child, XxHash3_64::oneshot_with_seed(name, key), depth + usize::from(!is_list), found);
         }
     }

@@ -20,13 +20,13 @@ pub struct Record {
     pub has_heading: bool,
 }
 
-/// The fewest records of a list, and the fewest blocks with the same first word.
+/// The minimum number of records of a list, and of blocks with the same first word.
 const FEWEST: usize = 2;
 const FEWEST_BLOCKS: usize = 5;
-/// The fewest and the most rows that are compared.
+/// The minimum and the maximum number of rows that are compared.
 const FEWEST_ROWS: usize = 20;
 const MOST_ROWS: usize = 200_000;
-/// The most fields of a block.
+/// The maximum number of fields of a block.
 const MOST_FIELDS: usize = 24;
 
 /// Returns the records of a text, if it is a list of them.
@@ -115,7 +115,8 @@ fn match_name(text: Text<'_>, line: usize) -> Option<Range<usize>> {
     is_path.then_some(start..start + end)
 }
 
-/// Returns whether a line is the path above the matches of a search, such as `12:`, or above the marker of those that repeat others.
+/// Returns whether a line is the path above the matches of a search, such as `12:`, or above a marker that replaces the first
+/// match.
 fn heads_matches(text: Text<'_>, line: usize) -> bool {
     let is_match = |line: usize| {
         let bytes = if line < text.len() { text.line(line) } else { b"" };

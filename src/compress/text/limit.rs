@@ -8,7 +8,7 @@ use super::{
     tokens::{estimated_tokens, most_tokens},
 };
 
-/// The most bytes for each token of a budget.
+/// The maximum number of bytes for each token of a budget.
 const MOST_BYTES: usize = 6;
 
 /// A limit for a text. A text fits if it exceeds none of these numbers.

@@ -44,7 +44,7 @@ pub enum Marker {
         regions: usize,
         /// The number of records, such as the files of a diff, of which no line is left.
         records: usize,
-        /// Where these lines are in the original, where the compressor numbers lines.
+        /// The place of these lines in the original, if the compressor numbers lines.
         at: Option<Place>,
     },
     /// Elements of a JSON array, members of an object, or records of JSON lines. The marker is a JSON string.

@@ -70,7 +70,7 @@ pub fn estimated_tokens(text: &[u8]) -> usize {
     cost.div_ceil(100)
 }
 
-/// Returns the most tokens that a text of `bytes` bytes can have by the estimate.
+/// Returns the maximum number of tokens that a text of `bytes` bytes can have by the estimate.
 pub fn most_tokens(bytes: usize) -> usize {
     bytes.saturating_mul(MOST).div_ceil(100)
 }

@@ -13,7 +13,7 @@ pub enum ByteOrder {
 
 impl ByteOrder {
     /// Returns the byte order of a text that is UTF-16: it begins with a byte order mark, or, of its first 1,000 bytes, exactly
-    /// every second one is zero.
+    /// every second byte is zero.
     pub fn of(text: &[u8]) -> Option<ByteOrder> {
         let alternates = |zero: usize| {
             let is_right = |(at, &byte): (usize, &u8)| (byte == 0) == (at % 2 == zero);

@@ -343,7 +343,7 @@ impl Omission {
 }
 
 /// Returns the lines, without lines next to a gap that is shorter than its marker: the gap grows until its marker is shorter.
-/// `end` comes after the last line.
+/// `end` is the place after the last line.
 fn widened(lines: Vec<Line>, end: &Line) -> Vec<Line> {
     let mut kept: Vec<Line> = Vec::with_capacity(lines.len());
     let is_short = |last: Option<&Line>, line: &Line| Omission::between(last, line).is_short();

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// The longest tag with attributes for which a scanner reserves memory at once.
+/// The longest tag with attributes for which a scanner reserves memory when it is made.
 const LONG_TAG: usize = 255;
 
 /// The text to which a region belongs.

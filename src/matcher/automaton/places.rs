@@ -33,7 +33,7 @@ pub(super) fn hash(origin: u64, held: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns whether few texts reach the places with this code.
+/// Returns whether few texts reach places with this state of the code tracker.
 pub(super) fn is_rare(code: &CodeTracker) -> bool {
     code.is_near_fence() || code.is_in_containers()
 }

@@ -210,8 +210,8 @@ impl Automaton {
         }
     }
 
-    /// Reads a text byte by byte. Returns the state at its end and whether it is ASCII, or `None` if a byte leads to an exit or the
-    /// end to a state that must be filled.
+    /// Reads a text byte by byte. Returns the state at its end and whether it is ASCII, or `None` if a byte leads to an exit, or
+    /// if the row of the last state is not filled.
     #[inline(always)]
     pub fn walk(&self, from: StateId, text: &[u8]) -> Option<(StateInfo, bool)> {
         let (cells, width) = (&self.cells[..], self.classes.len());

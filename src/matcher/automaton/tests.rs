@@ -229,7 +229,7 @@ fn prose_is_accelerated_in_whole_messages_and_in_tokens() {
     }
 }
 
-/// A child process of `fork` has a table whose lock nobody will release. Its streams must read on.
+/// A child process of `fork` has a table whose lock nobody will release. The child must still be able to read streams.
 #[test]
 fn a_stream_does_not_wait_for_the_lock() {
     for name in Dialect::names() {

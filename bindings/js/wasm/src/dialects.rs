@@ -54,7 +54,8 @@ pub fn starts(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Writes the family of a rule, or, if the number of an opener is not below 0, the words of that opener; nothing if there is none.
+/// Writes the family of a rule if `tag` is negative, and otherwise the text of the rule's opener with this number. Writes nothing if
+/// there is no such rule or opener.
 pub fn label(host: &mut Host, dialect: u32, rule: u32, tag: i32) -> Result<i32, Failure> {
     let dialect = host.objects.dialects.get(dialect)?;
     let label = u32::try_from(tag).map_or(dialect.family(rule), |tag| dialect.opener(rule, tag));

@@ -180,10 +180,10 @@ module Aside
       deliver(&block)
     end
 
-    # Sets the start of the next stream, before its first chunk: after a rendered prompt that ends in +tail+. It reads the text
-    # after the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start inside a span or a
-    # header. The events of open spans are reported with the first chunk, at offset 0 and without bytes. #finish,
-    # #reset and an empty tail restore the scanner's own start.
+    # Sets the start of the next stream from +tail+, the end of the rendered prompt. Call it before the first chunk of the stream.
+    # It reads the text after the dialect's last turn marker in +tail+ as if the model had written it, so the stream may start
+    # inside a span or a header. The events of open spans are reported with the first chunk, at offset 0 and without bytes.
+    # #finish, #reset and an empty tail restore the scanner's own start.
     #
     # Returns the span that is open then: +:content+, +:thinking+, +:narration+, +:tool+ or +:header+. An undecided marker at the
     # prompt's end opens no span: an incomplete marker, or an opener of a tool call that counts only if a call follows. If the
