@@ -1,11 +1,11 @@
 //! Rewrites requests for chat completions. The thinking of an assistant message is under one of several names, or in the
 //! content, if that is a list.
 
-use super::json::{Fault, Object, Value};
+use super::json::{Fault, Member, Object, Value};
 use super::made;
 use super::options::{Missing, Name, Options};
 use super::report::{Outcome, Report};
-use super::thinking::{Kept, add_text, join, spans};
+use super::thinking::{Kept, add_text, join};
 use crate::Dialect;
 use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, append_all, push};
@@ -166,11 +166,7 @@ impl<'a> Message<'a> {
 
     /// Removes members.
     fn remove(&self, edits: &mut Edits, is_removed: impl Fn(usize) -> bool) -> Result<(), OutOfMemory> {
-        let mut spans = Vec::new();
-        for member in &self.object.members {
-            push(&mut spans, member.span())?;
-        }
-        edits.remove(&spans, is_removed)
+        edits.remove(self.object.members.iter().map(Member::span), is_removed)
     }
 
     /// Removes the parts that are thinking. If no other part is left, the content becomes an empty string.
@@ -180,10 +176,7 @@ impl<'a> Message<'a> {
         };
         match (self.object.get("content"), parts.iter().all(|part| part.thinking.is_some())) {
             (Some(content), true) => edits.put(content.span.clone(), &[b"\"\""]),
-            _ => {
-                let spans = spans(parts.iter().map(|part| &part.span))?;
-                edits.remove(&spans, |at| parts[at].thinking.is_some())
-            }
+            _ => edits.remove(parts.iter().map(|part| &part.span), |at| parts[at].thinking.is_some()),
         }
     }
 

@@ -4,7 +4,7 @@ use super::json::{Fault, Object, Value};
 use super::made;
 use super::options::{Made, Missing, Name, Options};
 use super::report::{Outcome, Report};
-use super::thinking::{Kept, join, spans};
+use super::thinking::{Kept, join};
 use crate::Dialect;
 use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, push};
@@ -48,8 +48,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
             report.thinking_off |= turn_off(body, edits)?;
         }
     }
-    let spans = spans(messages.iter().map(|message| &message.span))?;
-    Ok(edits.remove(&spans, |at| is_removed[at])?)
+    Ok(edits.remove(messages.iter().map(|message| &message.span), |at| is_removed[at])?)
 }
 
 /// Turns thinking off in a request that the server would otherwise refuse. Returns whether it was on.
@@ -158,17 +157,15 @@ impl<'a> Message<'a> {
         if has_empty && !left.clone().any(thinks) {
             let first = left.next();
             self.write_empty(first, edits)?;
-            let spans = spans(blocks.iter().map(|block| &block.span))?;
             if first.is_some() {
-                edits.remove(&spans, is_out)?;
+                edits.remove(blocks.iter().map(|block| &block.span), is_out)?;
             }
             return Ok(Change::default());
         }
         let first = left.next();
         let loses_first = !blocks.is_empty() && thinks(0) && !first.is_some_and(thinks);
         if first.is_some() {
-            let spans = spans(blocks.iter().map(|block| &block.span))?;
-            edits.remove(&spans, is_out)?;
+            edits.remove(blocks.iter().map(|block| &block.span), is_out)?;
         }
         Ok(Change { is_removed: first.is_none() && !blocks.is_empty(), loses_first })
     }
@@ -242,7 +239,6 @@ fn write_text(
         }
         push(&mut is_merged, next.is_some())?;
     }
-    let spans = spans(blocks.iter().map(|block| &block.span))?;
-    edits.remove(&spans, |at| is_merged[at])?;
+    edits.remove(blocks.iter().map(|block| &block.span), |at| is_merged[at])?;
     Ok(true)
 }

@@ -1,24 +1,23 @@
 //! Writes flat names for tools in namespaces, for servers of Responses that know only functions. A rewriter that has the client's own list of
 //! tools writes the namespaces of new calls.
 
-use super::json::{Fault, Object, Value};
+use super::json::{Fault, Member, Object, Value};
 use crate::call_writer::namespace_end;
-use crate::json::{Edits, Span};
+use crate::json::Edits;
 use crate::memory::{OutOfMemory, append_all, push};
 
 /// Notes the changes of the list of tools.
 pub fn flatten_tools(tools: &Value<'_>, edits: &mut Edits) -> Result<(), Fault> {
     let Some(values) = tools.list()? else { return Ok(()) };
-    let (mut spans, mut is_empty) = (Vec::new(), Vec::new());
+    let mut is_empty = Vec::new();
     for value in &values {
         let list = Object::of(value)?.map_or(Ok(None), |tool| flat(&tool))?;
-        push(&mut spans, value.span.clone())?;
         push(&mut is_empty, list.as_ref().is_some_and(Vec::is_empty))?;
         if let Some(list) = list.filter(|list| !list.is_empty()) {
             edits.put(value.span.clone(), &[&list])?;
         }
     }
-    Ok(edits.remove(&spans, |at| is_empty[at])?)
+    Ok(edits.remove(values.iter().map(|value| &value.span), |at| is_empty[at])?)
 }
 
 /// Returns the tools of a namespace under their flat names, with commas between them, or `None` if the tool is not a namespace.
@@ -71,9 +70,5 @@ pub fn flatten_choice(choice: &Value<'_>, edits: &mut Edits) -> Result<(), Fault
 
 /// Removes these members of an object.
 pub fn remove_members(object: &Object<'_>, removed: &[usize], edits: &mut Edits) -> Result<(), OutOfMemory> {
-    let mut spans: Vec<Span> = Vec::new();
-    for member in &object.members {
-        push(&mut spans, member.span())?;
-    }
-    edits.remove(&spans, |at| removed.contains(&at))
+    edits.remove(object.members.iter().map(Member::span), |at| removed.contains(&at))
 }

@@ -6,7 +6,7 @@ use super::made;
 use super::namespaces::{flatten_choice, flatten_name, flatten_tools, remove_members};
 use super::options::{Made, Missing, Name, Namespaces, Options};
 use super::report::{Outcome, Report};
-use super::thinking::{Kept, add_text, join, spans};
+use super::thinking::{Kept, add_text, join};
 use crate::Dialect;
 use crate::json::{Edits, Span};
 use crate::memory::{OutOfMemory, append_all, push};
@@ -44,8 +44,7 @@ pub fn read(body: &Object<'_>, options: &Options, edits: &mut Edits, report: &mu
         push(&mut is_removed, removed)?;
         report.changed += u64::from(removed || edits.len() > before);
     }
-    let spans = spans(values.iter().map(|value| &value.span))?;
-    Ok(edits.remove(&spans, |at| is_removed[at])?)
+    Ok(edits.remove(values.iter().map(|value| &value.span), |at| is_removed[at])?)
 }
 
 /// An item of the input.

@@ -2,8 +2,8 @@
 
 use super::json::decode;
 use super::options::Turns;
-use crate::json::{Span, escape};
-use crate::memory::{OutOfMemory, append_all, push};
+use crate::json::escape;
+use crate::memory::{OutOfMemory, append_all};
 use crate::{Channel, Dialect, JoinError, JoinOptions, Start};
 
 /// The turns that keep their thinking, which depend on the user's last message.
@@ -52,13 +52,4 @@ pub fn join(dialect: &Dialect, thinking: &[u8], content: &[u8]) -> Result<Option
 pub fn add_text(text: &mut Vec<u8>, more: &[u8]) -> Result<(), OutOfMemory> {
     let between: &[u8] = if text.is_empty() || more.is_empty() { b"" } else { b"\\n\\n" };
     append_all(text, &[between, more])
-}
-
-/// Returns the spans of values.
-pub fn spans<'a>(values: impl Iterator<Item = &'a Span>) -> Result<Vec<Span>, OutOfMemory> {
-    let mut spans = Vec::new();
-    for span in values {
-        push(&mut spans, span.clone())?;
-    }
-    Ok(spans)
 }

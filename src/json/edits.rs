@@ -1,5 +1,6 @@
 //! Changes to a JSON text, or to bytes that contain one: all other bytes stay unchanged.
 
+use std::borrow::Borrow;
 use std::mem;
 
 use super::read::Span;
@@ -41,21 +42,25 @@ impl Edits {
     }
 
     /// Removes some members of an object, or values of a list, each with a comma. `spans` are the spans of all members or values.
-    pub fn remove(&mut self, spans: &[Span], is_removed: impl Fn(usize) -> bool) -> memory::Result<()> {
-        let mut at = 0;
-        while at < spans.len() {
-            let count = (at..spans.len()).take_while(|&at| is_removed(at)).count();
-            if count > 0 {
-                let (next, last) = (at + count, spans[at + count - 1].end);
-                let range = match at {
-                    0 => spans[0].start..spans.get(next).map_or(last, |next| next.start),
-                    _ => spans[at - 1].end..last,
-                };
-                self.put(range, &[])?;
+    pub fn remove(
+        &mut self,
+        spans: impl IntoIterator<Item = impl Borrow<Span>>,
+        is_removed: impl Fn(usize) -> bool,
+    ) -> memory::Result<()> {
+        // The end of the last value that stays, and the range that is removed after it.
+        let (mut kept, mut gap) = (None, None::<Span>);
+        for (at, span) in spans.into_iter().enumerate() {
+            let Span { start, end } = *span.borrow();
+            if is_removed(at) {
+                gap = Some(gap.map_or(kept.unwrap_or(start), |gap| gap.start)..end);
+                continue;
             }
-            at += count + 1;
+            if let Some(gap) = gap.take() {
+                self.put(gap.start..if kept.is_none() { start } else { gap.end }, &[])?;
+            }
+            kept = Some(end);
         }
-        Ok(())
+        gap.map_or(Ok(()), |gap| self.put(gap, &[]))
     }
 
     /// Replaces the value that an edit has written by `empty`, and returns the place of the old value in the text.
