@@ -11,6 +11,7 @@
 
 use super::options::Options;
 use super::parts::{Parts, Target};
+use super::stats::Stats;
 use crate::memory::{self, append};
 
 /// The thinking that a host wants repeated as content.
@@ -144,5 +145,12 @@ impl Promotion {
             Promotion::Long { .. } => None,
             Promotion::Closed => Some(&[]),
         }
+    }
+
+    /// Returns the same text, and counts an answer whose thinking was too long.
+    pub fn counted(&self, stats: &mut Stats) -> &[u8] {
+        let content = self.content();
+        stats.unpromoted += u64::from(content.is_none());
+        content.unwrap_or_default()
     }
 }

@@ -8,7 +8,6 @@ mod read;
 mod string;
 mod syntax;
 mod value;
-mod walk;
 
 pub use braces::Braces;
 pub use edits::Edits;
@@ -18,7 +17,6 @@ pub use string::escape_of_unit;
 pub use string::{Part, Surrogates, Unescape, append_decoded, decode, escape, escape_with, hex, unescape};
 pub use syntax::{Seen, Syntax};
 pub use value::Value;
-pub use walk::{members, objects, values};
 
 use memchr::memchr2;
 

@@ -96,6 +96,27 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads an object. `member` gets each name, without its escapes, and each key, with its quotes, and reads the value.
+    pub fn members(&mut self, mut member: impl FnMut(&mut Self, &[u8], Span) -> Option<()>) -> Option<()> {
+        let text = self.text;
+        self.object(|reader, key| member(reader, name(text, &key, &mut [0; 24]), key))
+    }
+
+    /// Reads an object, and returns the values of the members of these names. Of two members of one name, the last counts. The names must
+    /// be at most 24 bytes long.
+    pub fn find<const N: usize>(&mut self, wanted: [&[u8]; N]) -> Option<[Option<Span>; N]> {
+        let mut found = [const { None }; N];
+        self.members(|reader, name, _| {
+            let at = wanted.iter().position(|wanted| *wanted == name);
+            let value = reader.value()?;
+            if let Some(at) = at {
+                found[at] = Some(value);
+            }
+            Some(())
+        })?;
+        Some(found)
+    }
+
     /// Reads an array. `item` reads each of its values.
     pub fn array(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.expect(b'[')?;

@@ -2,7 +2,6 @@
 
 use super::read::{Reader, Span, name};
 use super::string::unescape;
-use super::walk::{members, values};
 use crate::memory::{self, push};
 
 #[derive(Clone, Debug)]
@@ -21,6 +20,11 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Returns the value of a text that is known to be JSON.
+    pub fn of(text: &'a [u8]) -> Value<'a> {
+        Value { text, span: 0..text.len() }
+    }
+
     pub fn json(&self) -> &'a [u8] {
         &self.text[self.span.clone()]
     }
@@ -33,6 +37,10 @@ impl<'a> Value<'a> {
         self.json().starts_with(b"{")
     }
 
+    pub fn is_list(&self) -> bool {
+        self.json().starts_with(b"[")
+    }
+
     /// Returns the inside of a string, with its escapes.
     pub fn string(&self) -> Option<&'a [u8]> {
         self.json().strip_prefix(b"\"")?.strip_suffix(b"\"")
@@ -43,15 +51,54 @@ impl<'a> Value<'a> {
         self.string().is_some() && name(self.text, &self.span, &mut [0; 24]) == word.as_bytes()
     }
 
+    fn reader(&self) -> Reader<'a> {
+        Reader::at(&self.text[..self.span.end], self.span.start)
+    }
+
+    /// Walks over the members of an object: their names without escapes, their keys and their values. Any other value has none.
+    pub fn walk(&self, mut member: impl FnMut(&[u8], Span, Value<'a>)) {
+        let text = self.text;
+        let _ = self.reader().members(|reader, name, key| {
+            let span = reader.value()?;
+            member(name, key, Value { text, span });
+            Some(())
+        });
+    }
+
+    /// Returns the members of these names, as [`Reader::find`] does. Any other value than an object has none.
+    pub fn find<const N: usize>(&self, wanted: [&[u8]; N]) -> [Option<Value<'a>>; N] {
+        let text = self.text;
+        let found = self.reader().find(wanted).unwrap_or([const { None }; N]);
+        found.map(|span| span.map(|span| Value { text, span }))
+    }
+
+    /// Returns the value at the end of a path of members.
+    pub fn at(&self, path: &[&[u8]]) -> Option<Value<'a>> {
+        path.iter().try_fold(self.clone(), |value, key| {
+            let [found] = value.find([key]);
+            found
+        })
+    }
+
+    /// Walks over the values of a list. Any other value has none.
+    pub fn items(&self, mut item: impl FnMut(Value<'a>)) {
+        let text = self.text;
+        let _ = self.reader().array(|reader| {
+            let span = reader.value()?;
+            item(Value { text, span });
+            Some(())
+        });
+    }
+
     /// Returns the values of a list.
     pub fn list(&self) -> memory::Result<Option<Vec<Value<'a>>>> {
-        if !self.json().starts_with(b"[") {
+        if !self.is_list() {
             return Ok(None);
         }
         let (mut list, mut memory) = (Vec::new(), Ok(()));
-        values(self.text, self.span.clone(), |span| {
+        self.items(|item| {
             if memory.is_ok() {
-                memory = push(&mut list, Value { text: self.text, span });
+                memory = push(&mut list, item);
             }
         });
         memory.map(|()| Some(list))
@@ -63,9 +110,8 @@ impl<'a> Value<'a> {
     /// Returns the members of an object. Any other value has none.
     pub fn members(&self) -> Vec<(String, Value<'a>)> {
         let mut found = Vec::new();
-        members(self.text, self.span.clone(), |_, key, value| {
-            let at = |span| Value { text: self.text, span };
-            found.push((at(key).decoded().unwrap_or_default(), at(value)));
+        self.walk(|_, span, value| {
+            found.push((Value { text: self.text, span }.decoded().unwrap_or_default(), value));
         });
         found
     }

@@ -2,7 +2,7 @@
 //! stream has no other reliable sign of its format.
 
 use super::options::Formats;
-use crate::json::{Reader, Span, members};
+use crate::json::{Reader, Value};
 
 /// The format of one JSON object of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,88 +57,64 @@ pub fn is_read(name: &[u8]) -> bool {
 impl Format {
     /// Returns the format of an object, if it is one of `formats`, or `None` if this is not a JSON object.
     pub fn of(data: &[u8], formats: Formats) -> Option<Format> {
-        let mut members = Members::default();
         let mut reader = Reader::new(data);
-        reader.object(|reader, key| {
-            let name = &data[key.start + 1..key.end - 1];
-            let seen = match name {
-                CHOICES => Some(&mut members.choices),
-                TYPE => Some(&mut members.kind),
-                OBJECT => Some(&mut members.object),
-                DONE => Some(&mut members.done),
-                MESSAGE => Some(&mut members.message),
-                RESPONSE => Some(&mut members.response),
-                CONTENT => Some(&mut members.content),
-                ERROR => Some(&mut members.error),
-                DETAIL => Some(&mut members.detail),
-                CODE => Some(&mut members.code),
-                MSG => Some(&mut members.msg),
-                _ => None,
-            };
-            let value = reader.value()?;
-            if let Some(seen) = seen {
-                *seen = Some(value);
-            }
-            Some(())
-        })?;
+        let read = [CHOICES, TYPE, OBJECT, DONE, MESSAGE, RESPONSE, CONTENT, ERROR, DETAIL, CODE, MSG];
+        let found = reader.find(read)?.map(|value| value.map(|value| &data[value]));
         reader.end()?;
-        Some(match members.format(data) {
+        let [choices, kind, object, done, message, response, content, error, detail, code, msg] = found;
+        let members = Members { choices, kind, object, done, message, response, content, error, detail, code, msg };
+        Some(match members.format() {
             Some((format, bit)) if formats.contains(bit) => format,
-            None if members.is_error(data) => Format::Error,
+            None if members.is_error() => Format::Error,
             _ => Format::Unknown,
         })
     }
 }
 
 /// The values of members that distinguish formats.
-#[derive(Default)]
-struct Members {
-    choices: Option<Span>,
-    kind: Option<Span>,
-    object: Option<Span>,
-    done: Option<Span>,
-    message: Option<Span>,
-    response: Option<Span>,
-    content: Option<Span>,
-    error: Option<Span>,
-    detail: Option<Span>,
-    code: Option<Span>,
-    msg: Option<Span>,
+struct Members<'a> {
+    choices: Option<&'a [u8]>,
+    kind: Option<&'a [u8]>,
+    object: Option<&'a [u8]>,
+    done: Option<&'a [u8]>,
+    message: Option<&'a [u8]>,
+    response: Option<&'a [u8]>,
+    content: Option<&'a [u8]>,
+    error: Option<&'a [u8]>,
+    detail: Option<&'a [u8]>,
+    code: Option<&'a [u8]>,
+    msg: Option<&'a [u8]>,
 }
 
-impl Members {
-    fn is_error(&self, data: &[u8]) -> bool {
-        let value = |span: &Option<Span>| span.clone().map_or(&b"null"[..], |span| &data[span]);
-        let says =
-            |span: &Option<Span>| !matches!(value(span), b"null" | b"false" | b"\"\"" | b"{}" | b"[]" | b"0" | b"200");
+impl Members<'_> {
+    fn is_error(&self) -> bool {
+        let says = |value: Option<&[u8]>| {
+            value.is_some_and(|value| !matches!(value, b"null" | b"false" | b"\"\"" | b"{}" | b"[]" | b"0" | b"200"))
+        };
         // An object with a type belongs to another API.
         let is_bare = self.kind.is_none() && self.object.is_none();
-        let is_message = says(&self.detail) || says(&self.code) && (says(&self.msg) || says(&self.message));
-        says(&self.error)
-            || [value(&self.kind), value(&self.object)].contains(&&b"\"error\""[..])
-            || is_bare && is_message
+        let is_message = says(self.detail) || says(self.code) && (says(self.msg) || says(self.message));
+        says(self.error) || [self.kind, self.object].contains(&Some(b"\"error\"")) || is_bare && is_message
     }
 
-    fn format(&self, data: &[u8]) -> Option<(Format, Formats)> {
-        let value = |span: &Option<Span>| span.clone().map(|span| &data[span]);
-        let begins = |span: &Option<Span>, with: &[u8]| value(span).is_some_and(|value| value.starts_with(with));
-        let kind = value(&self.kind);
-        if let Some(choices) = value(&self.choices) {
-            return Some(match is_completion(choices) || value(&self.object) == Some(b"\"text_completion\"") {
+    fn format(&self) -> Option<(Format, Formats)> {
+        let begins = |value: Option<&[u8]>, with: &[u8]| value.is_some_and(|value| value.starts_with(with));
+        if let Some(choices) = self.choices {
+            return Some(match is_completion(choices) || self.object == Some(b"\"text_completion\"") {
                 true => (Format::Completions, Formats::COMPLETIONS),
                 false => (Format::Chat, Formats::CHAT),
             });
         }
-        if begins(&self.kind, b"\"response.") || value(&self.object) == Some(b"\"response\"") {
+        if begins(self.kind, b"\"response.") || self.object == Some(b"\"response\"") {
             return Some((Format::Responses, Formats::RESPONSES));
         }
-        let is_message = kind == Some(b"\"message\"") && begins(&self.content, b"[");
-        if is_message || kind.is_some_and(|kind| MESSAGES.contains(&kind)) {
+        let is_message = self.kind == Some(b"\"message\"") && begins(self.content, b"[");
+        if is_message || self.kind.is_some_and(|kind| MESSAGES.contains(&kind)) {
             return Some((Format::Messages, Formats::MESSAGES));
         }
-        let format = match begins(&self.message, b"{") {
+        let format = match begins(self.message, b"{") {
             true => Format::OllamaChat,
-            false if begins(&self.response, b"\"") => Format::OllamaGenerate,
+            false if begins(self.response, b"\"") => Format::OllamaGenerate,
             false => return None,
         };
         self.done.is_some().then_some((format, Formats::OLLAMA))
@@ -148,17 +124,13 @@ impl Members {
 /// Returns whether an object is an event of a stream or an error, rather than a body or a line of Ollama.
 pub fn is_event(data: &[u8]) -> bool {
     let format = Format::of(data, Formats::ALL);
-    let mut is_body = matches!(format, None | Some(Format::Unknown | Format::OllamaChat | Format::OllamaGenerate));
-    if !is_body {
-        members(data, 0..data.len(), |name, _, value| {
-            is_body |= match name {
-                OBJECT => matches!(&data[value], b"\"chat.completion\"" | b"\"response\""),
-                TYPE => data[value] == *b"\"message\"",
-                _ => false,
-            };
-        });
-    }
-    !is_body
+    let has_no_events = matches!(format, None | Some(Format::Unknown | Format::OllamaChat | Format::OllamaGenerate));
+    let is_body = || {
+        let [object, kind] = Value::of(data).find([b"object", b"type"]);
+        object.is_some_and(|object| object.is("chat.completion") || object.is("response"))
+            || kind.is_some_and(|kind| kind.is("message"))
+    };
+    !has_no_events && !is_body()
 }
 
 /// Returns whether the first of these choices has its text directly, without a `delta` or `message` around it.

@@ -3,7 +3,7 @@
 
 use super::options::{Body, Formats};
 use crate::answer::Thinking;
-use crate::json::{Reader, members, name, unescape};
+use crate::json::{Reader, Value, unescape};
 
 /// Ends of paths, with the format of each. The longest end that fits decides.
 const PATHS: [(&[u8], Formats); 6] = [
@@ -253,95 +253,54 @@ pub struct Request<'a> {
 #[doc(alias = "aside_request_read")]
 #[must_use]
 pub fn read_request<'a>(exchange: &Exchange<'_>, body: &'a (impl AsRef<[u8]> + ?Sized)) -> Request<'a> {
-    let body = body.as_ref();
-    let mut fields = Fields::default();
-    let mut reader = Reader::new(body);
-    let read = reader.object(|reader, key| {
-        let value = reader.value()?;
-        match name(body, &key, &mut [0; 24]) {
-            b"chat_template_kwargs" => members(body, value, |name, _, value| match name {
-                b"enable_thinking" => fields.template[0] = &body[value],
-                b"thinking" => fields.template[1] = &body[value],
-                b"thinking_mode" => fields.template_mode = &body[value],
-                b"reasoning_effort" => fields.efforts[1] = &body[value],
-                _ => {}
-            }),
-            b"thinking" => {
-                fields.asks = body[value.start] == b'{';
-                members(body, value, |name, _, value| {
-                    if name == b"type" {
-                        fields.kind = &body[value];
-                    }
-                });
-            }
-            b"reasoning" => members(body, value, |name, _, value| match name {
-                b"effort" => fields.efforts[3] = &body[value],
-                b"exclude" => fields.excludes = &body[value],
-                _ => {}
-            }),
-            b"enable_thinking" => fields.enables = &body[value],
-            b"think" => fields.think = &body[value],
-            b"reasoning_effort" => fields.efforts[2] = &body[value],
-            b"include_reasoning" => fields.includes = &body[value],
-            b"tools" => fields.tools = &body[value],
-            _ => {}
-        }
-        Some(())
-    });
-    match read.and_then(|()| reader.end()) {
-        Some(()) => fields.request(format(exchange.path) == Some(Formats::MESSAGES)),
-        None => Request::default(),
+    let Some(request) = Value::read(body.as_ref()).ok().filter(Value::is_object) else { return Request::default() };
+    let [template, thinking, reasoning, includes, switch, think, effort, tools] = request.find([
+        b"chat_template_kwargs",
+        b"thinking",
+        b"reasoning",
+        b"include_reasoning",
+        b"enable_thinking",
+        b"think",
+        b"reasoning_effort",
+        b"tools",
+    ]);
+    let [template_switch, template_thinking, template_mode, template_effort] =
+        find(&template, [b"enable_thinking", b"thinking", b"thinking_mode", b"reasoning_effort"]);
+    let [kind] = find(&thinking, [b"type"]);
+    let [inner_effort, excludes] = find(&reasoning, [b"effort", b"exclude"]);
+
+    let asks = word(&kind).map(|kind| kind != b"disabled");
+    let mode = match word(&template_mode) {
+        Some(b"enabled") => Some(true),
+        Some(b"disabled") => Some(false),
+        _ => None,
+    };
+    let efforts = [&think, &template_effort, &effort, &inner_effort];
+    let is_effort = |value: &Option<Value<'_>>| word(value).map(|word| ![&b"none"[..], b"no_think"].contains(&word));
+    let says = [boolean(&template_switch), boolean(&template_thinking), mode, boolean(&switch), boolean(&think), asks];
+    let thinks = says.into_iter().flatten().next().or_else(|| efforts.into_iter().find_map(is_effort));
+
+    let is_off = [boolean(&includes), boolean(&think), boolean(&excludes).map(|it| !it)].contains(&Some(false));
+    let wants = thinking.is_some_and(|thinking| thinking.is_object()) && asks != Some(false);
+    let is_left_out = is_off || format(exchange.path) == Some(Formats::MESSAGES) && !wants;
+    let tools = tools.and_then(|tools| str::from_utf8(tools.json()).ok()).filter(|tools| *tools != "null");
+    Request { thinks, thinking: if is_left_out { Thinking::Drop } else { Thinking::Keep }, tools }
+}
+
+/// Returns the members of these names of an object.
+fn find<'a, const N: usize>(object: &Option<Value<'a>>, names: [&[u8]; N]) -> [Option<Value<'a>>; N] {
+    object.as_ref().map_or([const { None }; N], |object| object.find(names))
+}
+
+fn boolean(value: &Option<Value<'_>>) -> Option<bool> {
+    match value.as_ref()?.json() {
+        b"true" => Some(true),
+        b"false" => Some(false),
+        _ => None,
     }
 }
 
-/// The JSON texts of the members that are read; empty if they are absent.
-#[derive(Default)]
-struct Fields<'a> {
-    /// The variables `enable_thinking` and `thinking` of the chat template, and `thinking_mode`.
-    template: [&'a [u8]; 2],
-    template_mode: &'a [u8],
-    enables: &'a [u8],
-    think: &'a [u8],
-    /// The `type` of `thinking`, and whether `thinking` is an object.
-    kind: &'a [u8],
-    asks: bool,
-    /// The places of an effort after `think`, which is the first.
-    efforts: [&'a [u8]; 4],
-    excludes: &'a [u8],
-    includes: &'a [u8],
-    tools: &'a [u8],
-}
-
-impl<'a> Fields<'a> {
-    fn request(mut self, is_of_messages: bool) -> Request<'a> {
-        self.efforts[0] = self.think;
-        let is_off = self.includes == b"false" || self.excludes == b"true" || self.think == b"false";
-        let asks = self.asks && word(self.kind) != Some(b"disabled");
-        let thinking = if is_off || is_of_messages && !asks { Thinking::Drop } else { Thinking::Keep };
-        let tools = str::from_utf8(self.tools).ok().filter(|tools| !tools.is_empty() && *tools != "null");
-        Request { thinks: self.thinks(), thinking, tools }
-    }
-
-    fn thinks(&self) -> Option<bool> {
-        let switch = |value: &[u8]| match value {
-            b"true" => Some(true),
-            b"false" => Some(false),
-            _ => None,
-        };
-        let mode = |value: &'a [u8]| word(value).map(|word| word != b"disabled");
-        let effort = |value: &&'a [u8]| word(value).map(|word| ![&b"none"[..], b"no_think"].contains(&word));
-        let template_mode = || match word(self.template_mode) {
-            Some(b"enabled") => Some(true),
-            Some(b"disabled") => Some(false),
-            _ => None,
-        };
-        let template = self.template.into_iter().find_map(switch).or_else(template_mode);
-        let fields = || [self.enables, self.think].into_iter().find_map(switch);
-        template.or_else(fields).or_else(|| mode(self.kind)).or_else(|| self.efforts.iter().find_map(effort))
-    }
-}
-
-/// Returns the text of a JSON string that is not empty and has no escapes.
-fn word(value: &[u8]) -> Option<&[u8]> {
-    value.strip_prefix(b"\"")?.strip_suffix(b"\"").filter(|word| !word.is_empty())
+/// Returns the text of a string that is not empty and has no escapes.
+fn word<'a>(value: &Option<Value<'a>>) -> Option<&'a [u8]> {
+    value.as_ref()?.string().filter(|word| !word.is_empty())
 }

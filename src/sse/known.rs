@@ -1,7 +1,7 @@
 //! An event that is kept for comparison with the next one: servers write the same envelope around each token. An event that differs
 //! only in its text and in values that are not read need not be parsed again.
 
-use crate::json::{self, Reader, Span};
+use crate::json::{Reader, Span};
 use crate::memory::{self, append, push};
 
 /// The longest event that is kept, and the most values of it. Events beyond these limits are parsed.
@@ -130,7 +130,7 @@ impl KnownEvent {
         let mut memory = Ok(());
         let mut reader = Reader::at(&raw[..data.end], data.start);
         // The event was parsed before, so it is an object.
-        let _ = find(raw, &mut reader, 0, &text, &is_read, &mut |span| {
+        let _ = find(&mut reader, 0, &text, &is_read, &mut |span| {
             let is_text = span == text;
             memory = push(&mut values, Value { place: Place::of(&span), is_text, varies: false });
             (memory.is_ok() && values.len() <= MOST_VALUES).then_some(())
@@ -170,26 +170,21 @@ const DEPTH: u32 = 2;
 /// Finds the values of an object, and of the objects in it that are read, that may differ in the next event: the `text`, and
 /// values that are not read. The rest identifies the envelope.
 fn find(
-    data: &[u8],
     reader: &mut Reader<'_>,
     depth: u32,
     text: &Span,
     is_read: &impl Fn(&[u8]) -> bool,
     found: &mut dyn FnMut(Span) -> Option<()>,
 ) -> Option<()> {
-    reader.object(|reader, key| {
-        let mut room = [0; 24];
-        let name = json::name(data, &key, &mut room);
-        match (name, reader.peek()) {
-            (b"delta" | b"message", Some(b'{')) if depth < DEPTH => find(data, reader, depth + 1, text, is_read, found),
-            (b"choices", Some(b'[')) if depth == 0 => reader.array(|reader| match reader.peek() {
-                Some(b'{') => find(data, reader, depth + 1, text, is_read, found),
-                _ => reader.value().map(|_| ()),
-            }),
-            _ => {
-                let value = reader.value()?;
-                if value == *text || !is_read(name) { found(value) } else { Some(()) }
-            }
+    reader.members(|reader, name, _| match (name, reader.peek()) {
+        (b"delta" | b"message", Some(b'{')) if depth < DEPTH => find(reader, depth + 1, text, is_read, found),
+        (b"choices", Some(b'[')) if depth == 0 => reader.array(|reader| match reader.peek() {
+            Some(b'{') => find(reader, depth + 1, text, is_read, found),
+            _ => reader.value().map(|_| ()),
+        }),
+        _ => {
+            let value = reader.value()?;
+            if value == *text || !is_read(name) { found(value) } else { Some(()) }
         }
     })
 }

@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use crate::Error;
 use crate::answer::Target;
-use crate::json::{Reader, Span, name, unescape, whole_number};
+use crate::json::{Reader, Span, unescape, whole_number};
 use crate::memory::{self, push, reserve_one};
 use crate::sse::options::Field;
 
@@ -136,15 +136,6 @@ pub fn says(text: &[u8], value: &Span) -> bool {
     }
 }
 
-/// Reads the members of an object. `member` gets the name of each and reads its value.
-pub fn members(
-    text: &[u8],
-    reader: &mut Reader<'_>,
-    mut member: impl FnMut(&mut Reader<'_>, &[u8], Span) -> Option<()>,
-) -> Option<()> {
-    reader.object(|reader, key| member(reader, name(text, &key, &mut [0; 24]), key))
-}
-
 /// Reads a chunk, or a whole answer (`is_body`). Returns whether the JSON reports an error, or `None` and no choices if it
 /// cannot be rewritten.
 pub fn read(
@@ -167,7 +158,7 @@ pub fn read(
         }
         return Ok(whole.map(|()| false));
     }
-    let whole = members(text, &mut reader, |reader, name, _| {
+    let whole = reader.members(|reader, name, _| {
         if name == LIST {
             choices.clear();
         }
@@ -206,7 +197,7 @@ fn choice(
     let part = if is_body { layout.whole_part } else { layout.part };
     let mut own = part.is_empty().then(Summary::default);
     let mut parts = 0;
-    members(text, reader, |reader, name, key| {
+    reader.members(|reader, name, key| {
         if name == part && own.is_none() {
             if parts > 0 {
                 let Choice { index, finishes, .. } = *choice;
@@ -264,7 +255,7 @@ fn delta(
     choice: &mut Choice,
 ) -> Option<()> {
     let mut summary = Summary::default();
-    members(text, reader, |reader, name, key| {
+    reader.members(|reader, name, key| {
         let value = reader.value()?;
         summary.take(text, layout, field, name, Member { key, value }, choice);
         Some(())
@@ -342,7 +333,7 @@ impl Summary {
 pub fn has_only_text(text: &[u8], layout: &Layout) -> bool {
     fn has_only(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, part: Option<&[u8]>) -> Option<bool> {
         let mut only = true;
-        members(text, reader, |reader, name, _| {
+        reader.members(|reader, name, _| {
             if part == Some(name) && !name.is_empty() && reader.peek() == Some(b'{') {
                 only &= has_only(text, reader, layout, None)?;
                 return Some(());
@@ -372,7 +363,7 @@ pub fn id(text: &[u8], layout: &Layout) -> memory::Result<Vec<u8>> {
     let mut ids = [Vec::new(), Vec::new()];
     let mut memory = Ok(());
     // The text was parsed before, so it is an object.
-    let _ = members(text, &mut Reader::new(text), |reader, name, _| {
+    let _ = Reader::new(text).members(|reader, name, _| {
         let value = &text[reader.value()?];
         let Some(place) = layout.ids.iter().position(|known| *known == name) else { return Some(()) };
         // Only the second member may be a number: it is a time. An id is a string.

@@ -1,7 +1,7 @@
 //! The beginnings of a stream's extra chunks. An extra chunk begins like the event in which its text arrived. Most held text is
 //! sent in the next event, so the event is kept, and the beginning is made only when it is needed.
 
-use super::chunk::{Choice, members};
+use super::chunk::Choice;
 use super::layout::Layout;
 use crate::json::{Reader, Span};
 use crate::memory::{self, append, append_all};
@@ -93,7 +93,7 @@ fn write_head(
     append(head, layout.extra.begin)?;
     let mut memory = Ok(());
     // The text was read before, so it is an object.
-    let _ = members(text, &mut Reader::new(text), |reader, name, _| {
+    let _ = Reader::new(text).members(|reader, name, _| {
         let value = &text[reader.value()?];
         if let Some(name) = layout.envelope.iter().find(|known| **known == name)
             && head.len() + value.len() <= HEAD

@@ -3,10 +3,10 @@
 use super::chunk::{REASONING, says};
 use super::layout::Layout;
 use crate::Error;
-use crate::json::{Edits, Span, members, objects};
+use crate::json::{Edits, Value};
 use crate::memory::{self, push};
 use crate::sse::event::{Event, EventPart};
-use crate::sse::hide::{is_thinking, listed};
+use crate::sse::hide::is_thinking;
 use crate::sse::protocol::{Context, Scratch};
 
 /// Removes the thinking from the chunk or line at the end of the output, from `start` on. Returns whether it had any.
@@ -30,37 +30,34 @@ pub fn chunk(layout: &Layout, start: usize, context: &mut Context<'_>) -> Result
 /// Removes the thinking from the choices of a chunk, a line or a body.
 pub fn choices(data: &[u8], layout: &Layout, edits: &mut Edits) -> memory::Result<()> {
     let mut done = Ok(());
-    let mut choice = |choice: Span| {
+    let mut choice = |choice: Value<'_>| {
         if layout.part.is_empty() {
-            done = text(data, choice, layout, edits);
+            done = text(&choice, layout, edits);
             return;
         }
         // A chunk may have a `message` next to its delta.
-        members(data, choice, |name, _, value| {
-            let is_text = (name == layout.part || name == layout.whole_part) && data[value.start] == b'{';
+        choice.walk(|name, _, value| {
+            let is_text = (name == layout.part || name == layout.whole_part) && value.is_object();
             if is_text && done.is_ok() {
-                done = text(data, value, layout, edits);
+                done = text(&value, layout, edits);
             }
         });
     };
+    let whole = Value::of(data);
     if !layout.has_list {
-        choice(0..data.len());
-        return done;
+        choice(whole);
+    } else if let Some(list) = whole.at(&[b"choices"]) {
+        list.items(choice);
     }
-    members(data, 0..data.len(), |name, _, value| {
-        if name == b"choices" {
-            objects(data, value, &mut choice);
-        }
-    });
     done
 }
 
 /// Removes the thinking from the object that has the text of a choice.
-fn text(data: &[u8], object: Span, layout: &Layout, edits: &mut Edits) -> memory::Result<()> {
+fn text(object: &Value<'_>, layout: &Layout, edits: &mut Edits) -> memory::Result<()> {
     let (mut spans, mut thinking, mut content, mut memory) = (Vec::new(), Vec::new(), None, Ok(()));
     let mut has_calls = false;
-    members(data, object, |name, key, value| {
-        let says = says(data, &value);
+    object.walk(|name, key, value| {
+        let says = says(value.text, &value.span);
         if memory.is_ok() && REASONING.contains(&name) && says {
             memory = push(&mut thinking, spans.len());
         }
@@ -69,24 +66,23 @@ fn text(data: &[u8], object: Span, layout: &Layout, edits: &mut Edits) -> memory
         }
         has_calls |= says && matches!(name, b"tool_calls" | b"function_call");
         if memory.is_ok() {
-            memory = push(&mut spans, key.start..value.end);
+            memory = push(&mut spans, key.start..value.span.end);
         }
     });
     memory?;
-    let list = content.clone().filter(|content| data[content.start] == b'[');
-    if let Some(list) = list {
-        let parts = listed(data, list.clone())?;
-        let is_thinking = |at: usize| is_thinking(data, parts[at].clone());
-        match (0..parts.len()).all(is_thinking) {
-            true if !parts.is_empty() => edits.put(list, &[b"\"\""])?,
-            _ => edits.remove(&parts, is_thinking)?,
+    if let Some(list) = &content
+        && let Some(parts) = list.list()?
+    {
+        match parts.iter().all(is_thinking) {
+            true if !parts.is_empty() => edits.put(list.span.clone(), &[b"\"\""])?,
+            _ => edits.remove(parts.iter().map(|part| &part.span), |at| is_thinking(&parts[at]))?,
         }
     }
     let Some(&first) = thinking.first() else { return Ok(()) };
     let mut thinking = &thinking[..];
     match content {
         // An answer of thinking alone gets empty content, like an answer of a model that does not think.
-        Some(content) if data[content.clone()] == *b"null" && !has_calls => edits.put(content, &[b"\"\""])?,
+        Some(content) if content.is_null() && !has_calls => edits.put(content.span, &[b"\"\""])?,
         None if !has_calls => {
             edits.put(spans[first].clone(), &[b"\"", layout.text.as_bytes(), b"\":\"\""])?;
             thinking = &thinking[1..];

@@ -7,9 +7,7 @@ use crate::answer::{Parts, Promotion, Setup, TextStream, ids};
 
 /// Adds the thinking of an answer that has no content as its content.
 pub fn say_again(setup: &mut Setup, promotion: &Promotion, parts: &mut Parts) -> Result<(), Error> {
-    let thinking = promotion.content();
-    setup.stats.unpromoted += u64::from(thinking.is_none());
-    let thinking = thinking.unwrap_or_default();
+    let thinking = promotion.counted(&mut setup.stats);
     setup.stats.content_bytes += thinking.len() as u64;
     Ok(parts.push_content(thinking)?)
 }

@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::Choice;
 use crate::answer::{Parts, Run, Target};
-use crate::json::{Edits, Span, decode, members, values, whole_number};
+use crate::json::{Edits, Span, Value, decode, whole_number};
 use crate::memory::{self, append, push};
 
 /// Finds the lists of tokens in the choices of a body.
@@ -14,23 +14,12 @@ pub fn find(raw: &[u8], choices: &mut [Choice]) {
     if memmem::find(raw, b"\"logprobs\"").is_none() {
         return;
     }
-    members(raw, 0..raw.len(), |name, _, value| {
-        if name != b"choices" {
-            return;
+    let Some(list) = Value::of(raw).at(&[b"choices"]) else { return };
+    let mut choices = choices.iter_mut();
+    list.items(|object| {
+        if let (Some(choice), Some(tokens)) = (choices.next(), object.at(&[b"logprobs", b"content"])) {
+            choice.tokens = tokens.is_list().then_some(tokens.span);
         }
-        let mut choices = choices.iter_mut();
-        values(raw, value, |object| {
-            let Some(choice) = choices.next() else { return };
-            members(raw, object, |name, _, value| {
-                if name == b"logprobs" {
-                    members(raw, value, |name, _, value| {
-                        if name == b"content" && raw[value.start] == b'[' {
-                            choice.tokens = Some(value);
-                        }
-                    });
-                }
-            });
-        });
     });
 }
 
@@ -46,10 +35,10 @@ pub fn note(
     let Some(content) = places(said, parts, runs)? else { return Ok(()) };
     let (mut spans, mut stays, mut at, mut memory) = (Vec::new(), Vec::new(), 0, Ok(()));
     let mut is_text = true;
-    values(raw, list.clone(), |token| {
+    Value { text: raw, span: list.clone() }.items(|token| {
         let mut bytes = Vec::new();
         if memory.is_ok() {
-            memory = read(raw, token.clone(), &mut bytes);
+            memory = read(&token, &mut bytes);
         }
         let rest = &said[at..];
         // A token for the end of the turn may follow those of the text.
@@ -57,7 +46,7 @@ pub fn note(
         is_text &= is_after || rest.starts_with(&bytes);
         let end = if is_text { (at + bytes.len()).min(said.len()) } else { at };
         if memory.is_ok() {
-            memory = push(&mut spans, token);
+            memory = push(&mut spans, token.span);
         }
         if memory.is_ok() {
             memory = push(&mut stays, !is_after && content.iter().any(|place| at < place.end && place.start < end));
@@ -69,20 +58,16 @@ pub fn note(
 }
 
 /// Adds the bytes of a token: its list `bytes`, or its text.
-fn read(raw: &[u8], token: Span, bytes: &mut Vec<u8>) -> memory::Result<()> {
-    let (mut text, mut list) = (None, None);
-    members(raw, token, |name, _, value| match (name, raw[value.start]) {
-        (b"token", b'"') => text = Some(value),
-        (b"bytes", b'[') => list = Some(value),
-        _ => {}
-    });
-    let Some(list) = list else {
+fn read(token: &Value<'_>, bytes: &mut Vec<u8>) -> memory::Result<()> {
+    let [text, list] = token.find([b"token", b"bytes"]);
+    let Some(list) = list.filter(Value::is_list) else {
         let mut room = Vec::new();
-        return text.map_or(Ok(()), |text| append(bytes, decode(&raw[text], &mut room)?));
+        let text = text.filter(|text| text.string().is_some());
+        return text.map_or(Ok(()), |text| append(bytes, decode(text.json(), &mut room)?));
     };
     let mut memory = Ok(());
-    values(raw, list, |byte| {
-        let byte = whole_number(&raw[byte]).and_then(|byte| u8::try_from(byte).ok());
+    list.items(|byte| {
+        let byte = whole_number(byte.json()).and_then(|byte| u8::try_from(byte).ok());
         if let (Ok(()), Some(byte)) = (&memory, byte) {
             memory = push(bytes, byte);
         }

@@ -1,6 +1,6 @@
 //! The positions of the fields that are rewritten in an event of a Messages stream. No other field may be read or changed.
 
-use crate::json::{Reader, Span, name, whole_number};
+use crate::json::{Reader, Span, Value, whole_number};
 
 /// The type of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -76,10 +76,10 @@ impl Part {
     pub fn read(data: &[u8], reader: &mut Reader<'_>) -> Option<Part> {
         let mut part = Part::default();
         let (mut kinds, mut texts) = (0, 0);
-        reader.object(|reader, key| {
+        reader.members(|reader, name, key| {
             let value = reader.value()?;
             let text = (data[value.start] == b'"').then(|| value.clone());
-            match name(data, &key, &mut [0; 24]) {
+            match name {
                 b"type" => {
                     part.kind = Some(value);
                     kinds += 1;
@@ -154,12 +154,14 @@ impl Fields {
     pub fn read(data: &[u8]) -> Fields {
         let mut fields = Fields::default();
         let (mut block, mut delta) = (Part::default(), Part::default());
-        let _ = Reader::new(data).object(|reader, key| {
-            let mut room = [0; 24];
-            match name(data, &key, &mut room) {
+        let _ = Reader::new(data).members(|reader, name, _| {
+            match name {
                 b"content_block" if reader.peek() == Some(b'{') => block = Part::read(data, reader)?,
                 b"delta" if reader.peek() == Some(b'{') => delta = Part::read(data, reader)?,
-                b"message" if reader.peek() == Some(b'{') => fields.id = id(data, reader)?,
+                b"message" => {
+                    let id = Value { text: data, span: reader.value()? }.at(&[b"id"]);
+                    fields.id = id.filter(|id| id.string().is_some()).map(|id| id.span);
+                }
                 b"type" => fields.kind = Kind::of(&data[reader.value()?]),
                 b"index" => {
                     let value = reader.value()?;
@@ -174,17 +176,4 @@ impl Fields {
         fields.part = if fields.kind == Kind::BlockStart { block } else { delta };
         fields
     }
-}
-
-/// Reads a message's `id`.
-fn id(data: &[u8], reader: &mut Reader<'_>) -> Option<Option<Span>> {
-    let mut id = None;
-    reader.object(|reader, key| {
-        let value = reader.value()?;
-        if name(data, &key, &mut [0; 24]) == b"id" {
-            id = (data[value.start] == b'"').then_some(value);
-        }
-        Some(())
-    })?;
-    Some(id)
 }

@@ -359,9 +359,7 @@ impl Messages {
         if has_emitted_call {
             edits.replace(stop, |out| append(out, TOOL_USE))?;
         }
-        let thinking = message.promotion.content();
-        setup.stats.unpromoted += u64::from(thinking.is_none());
-        let thinking = thinking.unwrap_or_default();
+        let thinking = message.promotion.counted(&mut setup.stats);
         if !thinking.is_empty() {
             for block in &mut message.texts {
                 block.close(&mut self.outgoing, out)?;

@@ -11,7 +11,7 @@
 use std::mem;
 
 use crate::Error;
-use crate::json::{Edits, Seen, Span, Syntax, decimal, decode, members, unescape};
+use crate::json::{Edits, Seen, Span, Syntax, Value, decimal, decode, unescape};
 use crate::memory::{self, append_all, copy, push};
 use crate::sse::messages::{Fields, Kind, Part};
 
@@ -468,20 +468,14 @@ fn has_blanks(text: &[u8], string: Option<&Span>) -> bool {
 
 /// Returns the position of a message's id.
 fn message_id(text: &[u8]) -> Option<Span> {
-    string_in(text, b"message", b"id")
+    string_in(text, &[b"message", b"id"])
 }
 
 /// Returns the empty arguments of a call that begins; `None` if its start has the arguments or the block is not a call.
 fn arguments(block: &Part, text: &[u8]) -> Option<Arguments> {
     let is_call = block.kind.clone().is_some_and(|kind| text[kind].ends_with(b"tool_use\""));
-    let mut has_input = false;
-    members(text, 0..text.len(), |name, _, value| {
-        if name == b"content_block" {
-            members(text, value, |name, _, value| {
-                has_input |= name == b"input" && text[value.start] == b'{' && text[value].len() > 2;
-            });
-        }
-    });
+    let input = Value::of(text).at(&[b"content_block", b"input"]);
+    let has_input = input.is_some_and(|input| input.is_object() && input.span.len() > 2);
     (is_call && !has_input).then_some(Arguments::Begun(Syntax::START))
 }
 
@@ -492,20 +486,10 @@ fn is_empty(text: &[u8]) -> bool {
 
 /// Returns the string in a delta that is a piece of a call's arguments.
 fn piece(text: &[u8]) -> Option<Span> {
-    string_in(text, b"delta", b"partial_json")
+    string_in(text, &[b"delta", b"partial_json"])
 }
 
-/// Returns the string `member` of the object that is the member `object`.
-fn string_in(text: &[u8], object: &[u8], member: &[u8]) -> Option<Span> {
-    let mut string = None;
-    members(text, 0..text.len(), |name, _, value| {
-        if name == object {
-            members(text, value, |name, _, value| {
-                if name == member && text[value.start] == b'"' {
-                    string = Some(value);
-                }
-            });
-        }
-    });
-    string
+/// Returns the string at the end of a path of members.
+fn string_in(text: &[u8], path: &[&[u8]]) -> Option<Span> {
+    Value::of(text).at(path).filter(|value| value.string().is_some()).map(|string| string.span)
 }

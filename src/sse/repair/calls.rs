@@ -1,7 +1,7 @@
 //! Mends the calls of a chunk. Some servers write index 0 for all calls of an answer, or no index. Some write the arguments as
 //! an object or as null, although clients expect pieces of a string.
 
-use crate::json::{Edits, Reader, Span, decimal, escape, name, whole_number};
+use crate::json::{Edits, Reader, Span, decimal, escape, whole_number};
 use crate::memory::{self, append, copy, push};
 use crate::sse::choices::says;
 
@@ -96,13 +96,13 @@ impl Calls {
 impl Entry {
     fn read(text: &[u8], reader: &mut Reader<'_>) -> Option<Entry> {
         let mut entry = Entry { start: reader.offset(), is_empty: true, ..Entry::default() };
-        reader.object(|reader, key| {
+        reader.members(|reader, name, _| {
             entry.is_empty = false;
-            match name(text, &key, &mut [0; 24]) {
+            match name {
                 b"function" if reader.peek() == Some(b'{') => {
-                    reader.object(|reader, key| {
+                    reader.members(|reader, name, _| {
                         let value = reader.value()?;
-                        match name(text, &key, &mut [0; 24]) {
+                        match name {
                             b"name" => entry.has_name = says(text, &value),
                             b"arguments" => entry.arguments = Some(value),
                             _ => {}

@@ -4,7 +4,7 @@
 
 use super::calls::{self, Calls};
 use super::members::{Member, MemberKind, Wanted, reshape, write};
-use crate::json::{Edits, Reader, Span, members, name, whole_number};
+use crate::json::{Edits, Reader, Span, Value, whole_number};
 use crate::memory::{self, push};
 use crate::sse::choices::{REASONING, says};
 use crate::sse::normalise::Shapes;
@@ -126,13 +126,13 @@ impl Chunk {
         let Chunk { wanted, choices, members, made, ends, logprobs, .. } = self;
         let choice = choices.last_mut()?;
         let mut has_text = false;
-        reader.object(|reader, key| match name(text, &key, &mut [0; 24]) {
+        reader.members(|reader, name, _| match name {
             known if known == part && reader.peek() == Some(b'{') => {
                 let (start, first) = (reader.offset(), members.len());
-                reader.object(|reader, key| {
+                reader.members(|reader, name, key| {
                     let value = reader.value()?;
                     let says = says(text, &value);
-                    let kind = match name(text, &key, &mut [0; 24]) {
+                    let kind = match name {
                         b"role" => MemberKind::Role,
                         b"content" => MemberKind::Content,
                         known => {
@@ -212,14 +212,9 @@ impl Chunk {
                 remake(text, &mut self.members, calls, &mut self.edits, &mut self.made)?;
             }
             if let Some(function) = &choice.function {
-                let mut given = None;
-                members(text, function.clone(), |name, _, value| {
-                    if name == b"arguments" {
-                        given = Some(value);
-                    }
-                });
+                let [given] = Value { text, span: function.clone() }.find([b"arguments"]);
                 self.edits.clear();
-                calls::arguments(text, given.as_ref(), &mut self.edits)?;
+                calls::arguments(text, given.map(|given| given.span).as_ref(), &mut self.edits)?;
                 remake(text, &mut self.members, function, &mut self.edits, &mut self.made)?;
             }
         }

@@ -2,42 +2,34 @@
 //! has no `summary`, and expect arguments as a string.
 
 use super::calls::arguments;
-use crate::json::{Edits, Span, members, values};
+use crate::json::{Edits, Value};
 use crate::memory;
 
 /// Notes the changes of an event.
 pub fn mend(text: &[u8], edits: &mut Edits) -> memory::Result<()> {
     let mut result = Ok(());
-    let mut put = |item: Span| {
+    let mut put = |item: Value<'_>| {
         if result.is_ok() {
-            result = mend_item(text, item, edits);
+            result = mend_item(&item, edits);
         }
     };
-    put(0..text.len());
-    members(text, 0..text.len(), |name, _, value| match name {
-        b"item" | b"delta" => put(value),
-        b"response" => members(text, value, |name, _, value| {
-            if name == b"output" {
-                values(text, value, &mut put);
-            }
-        }),
-        _ => {}
-    });
+    let event = Value::of(text);
+    let [item, delta, response] = event.find([b"item", b"delta", b"response"]);
+    [Some(event), item, delta].into_iter().flatten().for_each(&mut put);
+    if let Some(output) = response.and_then(|response| response.at(&[b"output"])) {
+        output.items(put);
+    }
     result
 }
 
-fn mend_item(text: &[u8], item: Span, edits: &mut Edits) -> memory::Result<()> {
-    let (mut is_reasoning, mut summary, mut given) = (false, None, None);
-    members(text, item.clone(), |name, _, value| match name {
-        b"type" => is_reasoning = text[value] == *b"\"reasoning\"",
-        b"summary" => summary = Some(value),
-        b"arguments" | b"partial_json" => given = Some(value),
-        _ => {}
-    });
-    arguments(text, given.as_ref(), edits)?;
+fn mend_item(item: &Value<'_>, edits: &mut Edits) -> memory::Result<()> {
+    let [kind, summary, given, piece] = item.find([b"type", b"summary", b"arguments", b"partial_json"]);
+    arguments(item.text, given.or(piece).map(|given| given.span).as_ref(), edits)?;
+    let end = item.span.end - 1;
     match summary {
-        None if is_reasoning => edits.put(item.end - 1..item.end - 1, &[b",\"summary\":[]"]),
-        Some(summary) if is_reasoning && text[summary.clone()] == *b"null" => edits.put(summary, &[b"[]"]),
-        _ => Ok(()),
+        _ if kind.is_none_or(|kind| kind.json() != b"\"reasoning\"") => Ok(()),
+        None => edits.put(end..end, &[b",\"summary\":[]"]),
+        Some(summary) if summary.is_null() => edits.put(summary.span, &[b"[]"]),
+        Some(_) => Ok(()),
     }
 }

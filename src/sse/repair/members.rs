@@ -1,6 +1,6 @@
 //! The members of a delta or message. Members with the server's thinking, and content that is a list, get the wanted shape.
 
-use crate::json::{Reader, Span, name};
+use crate::json::{Reader, Span};
 use crate::memory::{self, append, append_all, reserve_one};
 use crate::sse::choices::{REASONING, says};
 use crate::sse::normalise::Shapes;
@@ -230,9 +230,9 @@ fn details_text(text: &[u8], list: Span) -> memory::Result<Vec<u8>> {
     let (mut joined, mut memory) = (Vec::new(), Ok(()));
     // This was parsed before, so it is a list.
     let _ = Reader::at(text, list.start).array(|reader| match reader.peek()? {
-        b'{' => reader.object(|reader, key| {
+        b'{' => reader.members(|reader, name, _| {
             let value = reader.value()?;
-            let is_text = matches!(name(text, &key, &mut [0; 24]), b"text" | b"summary");
+            let is_text = matches!(name, b"text" | b"summary");
             if is_text && text[value.start] == b'"' { join(text, &value, &mut joined, &mut memory) } else { Some(()) }
         }),
         _ => reader.value().map(drop),
@@ -261,9 +261,9 @@ impl List<'_> {
     fn part(&mut self, reader: &mut Reader<'_>, is_inside: bool) -> Option<()> {
         let text = self.text;
         let (mut kind, mut said, mut thought) = (0..0, None, None);
-        reader.object(|reader, key| {
+        reader.members(|reader, name, _| {
             let value = reader.value()?;
-            match name(text, &key, &mut [0; 24]) {
+            match name {
                 b"type" => kind = value,
                 b"text" => said = Some(value),
                 b"thinking" => thought = Some(value),

@@ -25,7 +25,7 @@ use super::known::KnownEvent;
 use super::options::{Formats, Options};
 use super::responses;
 use crate::Error;
-use crate::json::{Edits, Span, escape, is_json, is_object, members};
+use crate::json::{Edits, Span, Value, escape, is_object};
 use crate::memory::{self, append, append_all, push};
 pub use shape::Shaper;
 
@@ -401,14 +401,10 @@ impl Repairer {
         self.release(&mut *pass)?;
         let mut message = Vec::new();
         escape(error, &mut message)?;
-        let mut has_error = false;
-        if is_object(error) {
-            members(error, 0..error.len(), |name, _, _| has_error |= name == b"error");
-        }
-        let parts: [&[u8]; 3] = match is_json(error) {
-            true if has_error => [b"", error, b""],
-            true => [b"{\"error\":", error, b"}"],
-            false => [b"{\"error\":{\"message\":\"", &message, b"\"}}"],
+        let parts: [&[u8]; 3] = match Value::read(error) {
+            Ok(object) if object.at(&[b"error"]).is_some() => [b"", error, b""],
+            Ok(_) => [b"{\"error\":", error, b"}"],
+            Err(_) => [b"{\"error\":{\"message\":\"", &message, b"\"}}"],
         };
         let [begin, error, end] = parts;
         self.write(&[b"event: error\ndata: ", begin, error, end, b"\n\n"], pass)

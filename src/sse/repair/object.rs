@@ -1,7 +1,7 @@
 //! Reads the JSON object of an event or a body once, for all repairs.
 
 use super::chunk::Chunk;
-use crate::json::{self, Reader, Span};
+use crate::json::{Reader, Span};
 use crate::memory;
 
 /// The facts about a JSON object that decide how its event is mended.
@@ -28,9 +28,9 @@ impl Object {
         let mut object = Object { is_empty: true, ..Object::default() };
         let mut memory = Ok(());
         let mut reader = Reader::new(text);
-        let read = reader.object(|reader, key| {
+        let read = reader.members(|reader, name, _| {
             object.is_empty = false;
-            match json::name(text, &key, &mut [0; 24]) {
+            match name {
                 b"choices" => {
                     object.has_choices = true;
                     if reader.peek() == Some(b'[') {

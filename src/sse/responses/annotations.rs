@@ -1,6 +1,6 @@
 //! Corrects the positions of annotations after text before them was removed. The positions count characters, not bytes.
 
-use crate::json::{Edits, Span, decimal, members, objects, whole_number};
+use crate::json::{Edits, Span, Value, decimal, whole_number};
 use crate::memory::{self, append, push};
 
 /// Returns the number of characters of a text.
@@ -45,13 +45,14 @@ impl Annotations<'_> {
     /// Adds the annotations of a list that belong to the text to a list of JSON.
     pub fn write_all(self, data: &[u8], list: Span, out: &mut Vec<u8>) -> memory::Result<()> {
         let mut memory = Ok(());
-        objects(data, list, |at| {
+        Value { text: data, span: list }.items(|annotation| {
             let start = out.len();
+            let is_object = annotation.is_object();
             let write = || {
                 append(out, if start > 0 { b"," } else { b"" })?;
-                self.write(data, at, out)
+                self.write(data, annotation.span, out)
             };
-            if memory.is_ok() {
+            if is_object && memory.is_ok() {
                 match write() {
                     Ok(true) => {}
                     Ok(false) => out.truncate(start),
@@ -64,17 +65,9 @@ impl Annotations<'_> {
 
     /// Writes an annotation with its corrected position. Returns whether the annotation belongs to the text.
     pub fn write(self, data: &[u8], at: Span, out: &mut Vec<u8>) -> memory::Result<bool> {
-        let (mut start, mut end, mut single) = (None, None, None);
-        members(data, at.clone(), |name, _, value| {
-            let number = whole_number(&data[value.clone()]);
-            let number = number.map(|number| (value, number));
-            match name {
-                b"start_index" => start = number,
-                b"end_index" => end = number,
-                b"index" => single = number,
-                _ => {}
-            }
-        });
+        let places = Value { text: data, span: at.clone() }.find([b"start_index", b"end_index", b"index"]);
+        let [start, end, single] =
+            places.map(|place| place.and_then(|place| Some((place.span.clone(), whole_number(place.json())?))));
         let (first, last) = match (&start, &end, &single) {
             (Some((_, start)), Some((_, end)), _) => (*start, *end),
             (_, _, Some((_, index))) => (*index, *index),

@@ -32,9 +32,7 @@ impl Responses {
         let mut promoted = None;
         // A message that was sent as thinking alone has not used its id, so the promoted message gets that id.
         let thought = self.messages.iter().rfind(|message| message.is_thinking_alone());
-        let thinking = if is_complete { self.promotion.content() } else { Some(&b""[..]) };
-        context.setup.stats.unpromoted += u64::from(thinking.is_none());
-        let thinking = thinking.unwrap_or_default();
+        let thinking = if is_complete { self.promotion.counted(&mut context.setup.stats) } else { b"" };
         if let (false, Some(message), Some(last)) = (thinking.is_empty(), thought, self.messages.last()) {
             let place = self.outgoing.places.insert(last.index);
             self.outgoing.promote(outgoing::Target { out: place, id: &message.id, pair: 1 }, thinking, context.out)?;

@@ -1,6 +1,6 @@
 //! The positions of the fields of a Responses event, and of the items and parts in it. No other field may be read or changed.
 
-use crate::json::{Span, members, objects, whole_number};
+use crate::json::{Span, Value, whole_number};
 
 /// The positions of a member's key, with its quotes, and of its value.
 #[derive(Clone)]
@@ -126,9 +126,8 @@ impl Fields {
     /// Reads an event whose data is a JSON object.
     pub fn read(data: &[u8]) -> Fields {
         let mut fields = Fields::default();
-        members(data, 0..data.len(), |name, key, value| {
-            let is_string = data[value.start] == b'"';
-            let is_object = data[value.start] == b'{';
+        Value::of(data).walk(|name, key, value| {
+            let (is_string, is_object, value) = (value.string().is_some(), value.is_object(), value.span);
             let member = Some(Member { key, value: value.clone() });
             match name {
                 b"type" => {
@@ -193,8 +192,8 @@ impl Object {
     /// Reads the object at this position.
     pub fn read(data: &[u8], at: Span) -> Object {
         let mut object = Object { whole: at.clone(), ..Object::default() };
-        members(data, at, |name, _, value| {
-            let (is_string, is_list) = (data[value.start] == b'"', data[value.start] == b'[');
+        Value { text: data, span: at }.walk(|name, _, value| {
+            let (is_string, is_list, value) = (value.string().is_some(), value.is_list(), value.span);
             match name {
                 b"type" => object.kind = is_string.then_some(value),
                 b"id" => object.id = is_string.then_some(value),
@@ -235,10 +234,9 @@ impl Object {
     pub fn has_reasoning(&self, data: &[u8]) -> bool {
         let has_text = |list: &Option<Span>| {
             let mut found = false;
-            list.iter().for_each(|list| {
-                objects(data, list.clone(), |at| {
-                    found |= Object::read(data, at).text.is_some_and(|text| text.len() > 2);
-                });
+            list.iter().cloned().for_each(|span| {
+                let is_text = |text: Value<'_>| text.string().is_some_and(|text| !text.is_empty());
+                Value { text: data, span }.items(|part| found |= part.at(&[b"text"]).is_some_and(is_text));
             });
             found
         };

@@ -14,7 +14,7 @@ use super::outgoing::Target;
 use super::repeat::write_message;
 use super::split;
 use crate::answer::{Input, Purpose};
-use crate::json::{Span, decode, values};
+use crate::json::{Span, Value, decode};
 use crate::memory::{self, append, append_all, push};
 use crate::sse::protocol::{ALONE, Context};
 use crate::{EndReason, Error};
@@ -102,9 +102,9 @@ impl List {
 /// Reads the objects of an array. Other values become objects without members.
 pub fn objects(data: &[u8], array: Span) -> memory::Result<Vec<Object>> {
     let (mut list, mut memory) = (Vec::new(), Ok(()));
-    values(data, array, |at| {
+    Value { text: data, span: array }.items(|item| {
         if memory.is_ok() {
-            memory = push(&mut list, Object::read(data, at));
+            memory = push(&mut list, Object::read(data, item.span));
         }
     });
     memory.map(|()| list)
