@@ -8,32 +8,32 @@ const DEPTH: u32 = 128;
 
 /// A value's place in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ValueId(u32);
+pub struct NodeId(u32);
 
 /// A value.
 #[derive(Debug)]
-pub enum Value {
+pub enum Node {
     Null,
     Bool(bool),
     Integer,
     /// A number with a fraction or an exponent.
     Number,
     String(Box<str>),
-    Array(Vec<ValueId>),
+    Array(Vec<NodeId>),
     /// The members, sorted by name. Members of the same name are in the order of the text.
-    Object(Box<[(Box<str>, ValueId)]>),
+    Object(Box<[(Box<str>, NodeId)]>),
 }
 
 /// The values of a JSON text.
 #[derive(Debug, Default)]
 pub struct Document {
-    values: Vec<Value>,
+    values: Vec<Node>,
 }
 
 impl Document {
     /// Reads a text and returns the place of its value. The error is the offset at which the text stops being JSON.
     #[cfg(test)]
-    pub fn read(text: &str) -> Result<(Document, ValueId), usize> {
+    pub fn read(text: &str) -> Result<(Document, NodeId), usize> {
         let mut document = Document::default();
         let mut reader = Reader::new(text.as_bytes());
         let root = document.value(&mut reader, text, 0);
@@ -43,14 +43,14 @@ impl Document {
         }
     }
 
-    pub fn get(&self, place: ValueId) -> &Value {
+    pub fn get(&self, place: NodeId) -> &Node {
         &self.values[place.0 as usize]
     }
 
     /// Returns the last member of this name of an object.
-    pub fn member(&self, object: ValueId, key: &str) -> Option<ValueId> {
+    pub fn member(&self, object: NodeId, key: &str) -> Option<NodeId> {
         match self.get(object) {
-            Value::Object(members) => {
+            Node::Object(members) => {
                 let end = members.partition_point(|(name, _)| **name <= *key);
                 members[..end].last().filter(|(name, _)| **name == *key).map(|(_, value)| *value)
             }
@@ -59,22 +59,22 @@ impl Document {
     }
 
     /// Returns the items of a member that is an array, and nothing for any other value.
-    pub fn items(&self, object: ValueId, key: &str) -> &[ValueId] {
+    pub fn items(&self, object: NodeId, key: &str) -> &[NodeId] {
         match self.member(object, key).map(|place| self.get(place)) {
-            Some(Value::Array(items)) => items,
+            Some(Node::Array(items)) => items,
             _ => &[],
         }
     }
 
-    pub fn str(&self, place: ValueId) -> Option<&str> {
+    pub fn str(&self, place: NodeId) -> Option<&str> {
         match self.get(place) {
-            Value::String(text) => Some(text),
+            Node::String(text) => Some(text),
             _ => None,
         }
     }
 
     /// Reads one value of `text`, which is inside `depth` others. Returns `None` if it is not JSON, or is nested too deeply.
-    pub fn value(&mut self, reader: &mut Reader<'_>, text: &str, depth: u32) -> Option<ValueId> {
+    pub fn value(&mut self, reader: &mut Reader<'_>, text: &str, depth: u32) -> Option<NodeId> {
         if depth == DEPTH {
             return None;
         }
@@ -87,7 +87,7 @@ impl Document {
                     Some(())
                 })?;
                 members.sort_by(|(one, _), (other, _)| one.cmp(other));
-                Value::Object(members.into_boxed_slice())
+                Node::Object(members.into_boxed_slice())
             }
             b'[' => {
                 let mut items = Vec::new();
@@ -95,22 +95,22 @@ impl Document {
                     items.push(self.value(reader, text, depth + 1)?);
                     Some(())
                 })?;
-                Value::Array(items)
+                Node::Array(items)
             }
             first => {
                 let span = reader.value()?;
                 match first {
-                    b'"' => Value::String(string(text, span)),
-                    b't' => Value::Bool(true),
-                    b'f' => Value::Bool(false),
-                    b'n' => Value::Null,
-                    _ if text[span].bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9')) => Value::Integer,
-                    _ => Value::Number,
+                    b'"' => Node::String(string(text, span)),
+                    b't' => Node::Bool(true),
+                    b'f' => Node::Bool(false),
+                    b'n' => Node::Null,
+                    _ if text[span].bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9')) => Node::Integer,
+                    _ => Node::Number,
                 }
             }
         };
         self.values.push(value);
-        Some(ValueId(u32::try_from(self.values.len() - 1).ok()?))
+        Some(NodeId(u32::try_from(self.values.len() - 1).ok()?))
     }
 }
 
@@ -123,19 +123,19 @@ fn string(text: &str, span: Span) -> Box<str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Document, Value};
+    use super::{Document, Node};
 
     #[test]
     fn finds_members_and_the_last_of_two_of_a_name() {
         let text = r#" {"a": [1, -2.5, 1e3, "x\n\u00e9", true, null], "b": {"b": 1}, "b": {"\u0062": "late"}} "#;
         let (document, root) = Document::read(text).unwrap();
         let items = document.items(root, "a");
-        assert!(matches!(document.get(items[0]), Value::Integer));
-        assert!(matches!(document.get(items[1]), Value::Number));
-        assert!(matches!(document.get(items[2]), Value::Number));
+        assert!(matches!(document.get(items[0]), Node::Integer));
+        assert!(matches!(document.get(items[1]), Node::Number));
+        assert!(matches!(document.get(items[2]), Node::Number));
         assert_eq!(document.str(items[3]), Some("x\né"));
-        assert!(matches!(document.get(items[4]), Value::Bool(true)));
-        assert!(matches!(document.get(items[5]), Value::Null));
+        assert!(matches!(document.get(items[4]), Node::Bool(true)));
+        assert!(matches!(document.get(items[5]), Node::Null));
         let late = document.member(root, "b").and_then(|b| document.member(b, "b")).unwrap();
         assert_eq!(document.str(late), Some("late"));
         assert!(document.items(root, "b").is_empty() && document.items(root, "c").is_empty());

@@ -1,7 +1,7 @@
 //! Writes arguments that the model has written as keys and values as one JSON object.
 
 use super::{
-    document::ValueId,
+    document::NodeId,
     element::Element,
     held::HeldText,
     literal, mend,
@@ -62,7 +62,7 @@ pub struct KeyedArguments {
     is_broken: bool,
     /// The types of the last key's value, by the schema or the word for its type.
     types: Types,
-    schema: Option<ValueId>,
+    schema: Option<NodeId>,
     element: Element,
     /// The number of bytes read of the end of an element's opener.
     opener: usize,

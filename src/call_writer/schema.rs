@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::document::{Document, Value, ValueId};
+use super::document::{Document, Node, NodeId};
 
 /// The most references that are followed in succession.
 const REFERENCES: u32 = 8;
@@ -43,15 +43,15 @@ impl Types {
         }
     }
 
-    fn of(value: &Value) -> Types {
+    fn of(value: &Node) -> Types {
         match value {
-            Value::Null => Types::NULL,
-            Value::Bool(_) => Types::BOOLEAN,
-            Value::Integer => Types::INTEGER,
-            Value::Number => Types::NUMBER,
-            Value::String(_) => Types::STRING,
-            Value::Array(_) => Types::ARRAY,
-            Value::Object(_) => Types::OBJECT,
+            Node::Null => Types::NULL,
+            Node::Bool(_) => Types::BOOLEAN,
+            Node::Integer => Types::INTEGER,
+            Node::Number => Types::NUMBER,
+            Node::String(_) => Types::STRING,
+            Node::Array(_) => Types::ARRAY,
+            Node::Object(_) => Types::OBJECT,
         }
     }
 
@@ -97,24 +97,24 @@ impl Types {
 pub struct Schema<'a> {
     document: &'a Document,
     /// The root of the schema, to which its references refer.
-    root: ValueId,
+    root: NodeId,
     /// The place of this part of the schema; `None` if nothing is known.
-    at: Option<ValueId>,
+    at: Option<NodeId>,
 }
 
 impl<'a> Schema<'a> {
     /// Returns the schema of a tool's parameters.
-    pub fn new(document: &'a Document, root: ValueId) -> Schema<'a> {
+    pub fn new(document: &'a Document, root: NodeId) -> Schema<'a> {
         Schema { document, root, at: Some(root) }
     }
 
     /// Returns the schema's place in the document.
-    pub fn place(self) -> Option<ValueId> {
+    pub fn place(self) -> Option<NodeId> {
         self.at
     }
 
     /// Returns the schema at another place of the document.
-    pub fn at(self, at: Option<ValueId>) -> Schema<'a> {
+    pub fn at(self, at: Option<NodeId>) -> Schema<'a> {
         Schema { at, ..self }
     }
 
@@ -144,15 +144,15 @@ impl<'a> Schema<'a> {
         self.at(self.at.and_then(|at| self.find(at, 0, &mut VISITS.clone(), &|at| self.document.member(at, "items"))))
     }
 
-    fn types_at(self, at: ValueId, references: u32, visits: &mut u32) -> Types {
+    fn types_at(self, at: NodeId, references: u32, visits: &mut u32) -> Types {
         if *visits == 0 {
             return Types::UNKNOWN;
         }
         *visits -= 1;
         let document = self.document;
         let mut types = match document.member(at, "type").map(|place| document.get(place)) {
-            Some(Value::String(word)) => Types::named(word),
-            Some(Value::Array(words)) => {
+            Some(Node::String(word)) => Types::named(word),
+            Some(Node::Array(words)) => {
                 let named = words.iter().filter_map(|&word| document.str(word)).map(Types::named);
                 named.fold(Types::UNKNOWN, Types::and)
             }
@@ -179,18 +179,18 @@ impl<'a> Schema<'a> {
             types = of("properties", Types::OBJECT).and(of("items", Types::ARRAY));
         }
         let is_nullable =
-            document.member(at, "nullable").is_some_and(|at| matches!(document.get(at), Value::Bool(true)));
+            document.member(at, "nullable").is_some_and(|at| matches!(document.get(at), Node::Bool(true)));
         if is_nullable && !types.is_unknown() { types.and(Types::NULL) } else { types }
     }
 
     /// Returns the result of `own` at a place, or in the schemas that are combined at that place.
     fn find(
         self,
-        at: ValueId,
+        at: NodeId,
         references: u32,
         visits: &mut u32,
-        own: &impl Fn(ValueId) -> Option<ValueId>,
-    ) -> Option<ValueId> {
+        own: &impl Fn(NodeId) -> Option<NodeId>,
+    ) -> Option<NodeId> {
         if *visits == 0 {
             return None;
         }
@@ -208,8 +208,7 @@ impl<'a> Schema<'a> {
             for &one in self.document.items(at, key) {
                 let found = self.find(one, references, visits, own);
                 // An empty schema does not count.
-                if found
-                    .is_some_and(|at| !matches!(self.document.get(at), Value::Object(members) if members.is_empty()))
+                if found.is_some_and(|at| !matches!(self.document.get(at), Node::Object(members) if members.is_empty()))
                 {
                     return found;
                 }
@@ -219,14 +218,14 @@ impl<'a> Schema<'a> {
     }
 
     /// Returns the place that a reference names, which is a path from the root of the schema.
-    fn referred(self, reference: ValueId) -> Option<ValueId> {
+    fn referred(self, reference: NodeId) -> Option<NodeId> {
         let path = unescaped(self.document.str(reference)?.strip_prefix('#')?)?;
         let mut at = self.root;
         for step in path.split('/').skip(1) {
             let is_plain = !step.contains('~');
             let step = if is_plain { Cow::from(step) } else { step.replace("~1", "/").replace("~0", "~").into() };
             at = match self.document.get(at) {
-                Value::Array(items) => *items.get(step.parse::<usize>().ok()?)?,
+                Node::Array(items) => *items.get(step.parse::<usize>().ok()?)?,
                 _ => self.document.member(at, &step)?,
             };
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{
-    document::{Document, Value, ValueId},
+    document::{Document, Node, NodeId},
     schema::Schema,
 };
 use crate::json::Reader;
@@ -41,7 +41,7 @@ pub struct Tools {
 #[derive(Debug)]
 struct Tool {
     /// The place of the tool's parameters, if it has any.
-    parameters: Option<ValueId>,
+    parameters: Option<NodeId>,
     /// For a tool in a namespace, the length of the namespace and the beginning of the tool's own name in the flat name.
     namespace: Option<(usize, usize)>,
 }
@@ -118,10 +118,10 @@ impl Tools {
     }
 
     /// Adds a tool of the list, or of a namespace in the list. The error describes its fault.
-    fn add(&mut self, tool: ValueId, namespace: Option<&str>) -> Result<(), &'static str> {
+    fn add(&mut self, tool: NodeId, namespace: Option<&str>) -> Result<(), &'static str> {
         let document = &self.document;
         let function = match document.member(tool, "function") {
-            Some(function) if matches!(document.get(function), Value::Object(_)) => function,
+            Some(function) if matches!(document.get(function), Node::Object(_)) => function,
             Some(_) => return Err("`function` is not an object"),
             None => tool,
         };
@@ -176,7 +176,7 @@ impl Tools {
     }
 
     /// Returns the value at a place as a schema.
-    pub(super) fn schema(&self, root: ValueId) -> Schema<'_> {
+    pub(super) fn schema(&self, root: NodeId) -> Schema<'_> {
         Schema::new(&self.document, root)
     }
 }

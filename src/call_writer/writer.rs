@@ -2,7 +2,7 @@
 
 use super::{
     delta::{Piece, Sink},
-    document::ValueId,
+    document::NodeId,
     held::HeldText,
     json::JsonArguments,
     keyed::KeyedArguments,
@@ -58,7 +58,7 @@ pub struct CallWriter {
     pub(super) header: CallHeader,
     has_name: bool,
     /// The schema of the call's parameters.
-    parameters: Option<ValueId>,
+    parameters: Option<NodeId>,
     json: JsonArguments,
     keyed: KeyedArguments,
     keys: Keys,
@@ -437,7 +437,7 @@ impl CallWriter {
     }
 }
 
-fn parameters(options: &Options, root: Option<ValueId>) -> Option<Schema<'_>> {
+fn parameters(options: &Options, root: Option<NodeId>) -> Option<Schema<'_>> {
     Some(options.tools.as_ref()?.schema(root?))
 }
 

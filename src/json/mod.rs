@@ -11,7 +11,7 @@ mod value;
 
 pub use braces::Braces;
 pub use edits::Edits;
-pub use read::{Reader, Span, is_json, is_object, name};
+pub use read::{Member, Reader, Span, is_json, is_object, name};
 #[cfg(feature = "templates")]
 pub use string::escape_of_unit;
 pub use string::{Part, Surrogates, Unescape, append_decoded, decode, escape, escape_with, hex, unescape};

@@ -5,8 +5,34 @@
 use std::ops::Range;
 
 use super::string::unescape;
+use super::whole_number;
 
 pub type Span = Range<usize>;
+
+/// The positions of a member's key, with its quotes, and of its value.
+#[derive(Clone)]
+pub struct Member<At = Span> {
+    pub key: At,
+    pub value: At,
+}
+
+impl<At> Member<At> {
+    /// Returns the member with each position replaced by what `place` returns for it.
+    pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Member<To> {
+        Member { key: place(&self.key), value: place(&self.value) }
+    }
+}
+
+impl Member {
+    pub fn span(&self) -> Span {
+        self.key.start..self.value.end
+    }
+
+    /// Returns the value, if it is a whole number.
+    pub fn number(&self, data: &[u8]) -> Option<u64> {
+        whole_number(&data[self.value.clone()])
+    }
+}
 
 /// The deepest nesting of values. One bit for each open value says whether it is an object.
 const DEPTH: u32 = u128::BITS;

@@ -23,8 +23,8 @@ enum Known {
 
 /// The parts of an event that were read, unless they are kept with the choices.
 #[allow(clippy::large_enum_variant)] // It lives on the stack, for as long as its event is written.
-pub enum Read {
-    Nothing,
+pub enum AnyFields {
+    None,
     Messages(messages::Fields),
     Responses(responses::Fields),
 }
@@ -69,7 +69,7 @@ impl Envelope {
         raw: &[u8],
         event: &mut Event,
         choices: &mut Choices,
-        read: &mut Read,
+        read: &mut AnyFields,
     ) -> memory::Result<Option<Format>> {
         if self.known.is_none() || !self.event.fits(raw)? {
             return Ok(None);
@@ -89,8 +89,8 @@ impl Envelope {
                 choices.begin_event();
                 choices.take(layout, Choice { has_only_text, ..choice.moved(in_data) })?;
             }
-            Known::Messages(fields) => *read = Read::Messages(fields.moved(in_data)),
-            Known::Responses(fields) => *read = Read::Responses(fields.moved(in_data)),
+            Known::Messages(fields) => *read = AnyFields::Messages(fields.moved(in_data)),
+            Known::Responses(fields) => *read = AnyFields::Responses(fields.moved(in_data)),
         }
         Ok(Some(*format))
     }
@@ -112,7 +112,7 @@ impl Envelope {
         event: &Event,
         format: Format,
         choices: &Choices,
-        read: &Read,
+        read: &AnyFields,
     ) -> memory::Result<()> {
         let Some(data) = event.single() else { return Ok(()) };
         if raw.len() > MOST_BYTES || self.vain > MOST_VAIN {
@@ -121,11 +121,11 @@ impl Envelope {
             return Ok(());
         }
         let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (read, Layout::of(format)) {
-            (Read::Messages(fields), _) => {
+            (AnyFields::Messages(fields), _) => {
                 let Some(text) = fields.added() else { return Ok(()) };
                 (Known::Messages(fields.moved(Place::of)), text, messages::is_read)
             }
-            (Read::Responses(fields), _) => {
+            (AnyFields::Responses(fields), _) => {
                 let Some(text) = fields.added() else { return Ok(()) };
                 (Known::Responses(fields.moved(Place::of)), text, responses::is_read)
             }

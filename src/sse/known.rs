@@ -28,7 +28,7 @@ impl Place {
 }
 
 /// A value of the known event that may differ in the next event.
-struct Value {
+struct KnownValue {
     /// The position in the known event.
     place: Place,
     /// Whether the value is the text.
@@ -41,7 +41,7 @@ struct Value {
 #[derive(Default)]
 pub struct KnownEvent {
     raw: Vec<u8>,
-    values: Vec<Value>,
+    values: Vec<KnownValue>,
     /// For each value that may differ: its end in the known event, and its end in the compared event.
     ends: Vec<(usize, usize)>,
 }
@@ -132,7 +132,7 @@ impl KnownEvent {
         // The event was parsed before, so it is an object.
         let _ = find(&mut reader, 0, &text, &is_read, &mut |span| {
             let is_text = span == text;
-            memory = push(&mut values, Value { place: Place::of(&span), is_text, varies: false });
+            memory = push(&mut values, KnownValue { place: Place::of(&span), is_text, varies: false });
             (memory.is_ok() && values.len() <= MOST_VALUES).then_some(())
         });
         memory?;
@@ -152,8 +152,8 @@ impl KnownEvent {
     }
 
     /// Returns whether an event differs from the known event only in these values.
-    fn is_alike(&self, raw: &[u8], values: &[Value]) -> bool {
-        let fixed = |raw: &[u8], values: &[Value], number: usize| {
+    fn is_alike(&self, raw: &[u8], values: &[KnownValue]) -> bool {
+        let fixed = |raw: &[u8], values: &[KnownValue], number: usize| {
             let start = number.checked_sub(1).map_or(0, |before| values[before].place.span().end);
             start..values.get(number).map_or(raw.len(), |value| value.place.span().start)
         };

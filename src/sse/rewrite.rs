@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::choices::{Choices, Layout, hide_choices};
 use super::comments::Silencer;
-use super::envelope::{Envelope, Read};
+use super::envelope::{AnyFields, Envelope};
 use super::event::{Event, EventPart, split_mark};
 use super::format::Format;
 use super::hide;
@@ -169,11 +169,11 @@ impl Rewrite {
                 // The line is a whole answer to a request without streaming.
                 return self.body(raw, false, out);
             }
-            self.learn(format, &Read::Nothing, raw)?;
+            self.learn(format, &AnyFields::None, raw)?;
         } else {
             self.setup.stats.unread += u64::from(!matches!(format, None | Some(Format::Error)));
         }
-        self.data(format, &Read::Nothing, raw, 0..raw.len(), last, out)?;
+        self.data(format, &AnyFields::None, raw, 0..raw.len(), last, out)?;
         Ok(())
     }
 
@@ -208,7 +208,7 @@ impl Rewrite {
         }
         self.event.read(raw)?;
         self.begin_event();
-        let mut read = Read::Nothing;
+        let mut read = AnyFields::None;
         let format = self.read(raw, &mut read)?;
         if format.is_none() {
             let values = self.event.values(raw)?;
@@ -217,7 +217,7 @@ impl Rewrite {
             }
         }
         let completed = match &read {
-            Read::Responses(fields) => {
+            AnyFields::Responses(fields) => {
                 let responses = self.responses.made_by(|| Responses::new(&self.options))?;
                 responses.complete(raw, &self.event, fields)?
             }
@@ -225,7 +225,7 @@ impl Rewrite {
         };
         if let Some(raw) = &completed {
             self.event.read(raw)?;
-            read = Read::Responses(responses::Fields::read(self.event.data(raw)));
+            read = AnyFields::Responses(responses::Fields::read(self.event.data(raw)));
         }
         let is_copied = completed.is_none();
         let raw = completed.as_deref().unwrap_or(raw);
@@ -238,14 +238,14 @@ impl Rewrite {
     /// Writes an event that has the known envelope. Returns whether it has.
     fn known(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Rewrite { choices, event, envelope, .. } = self;
-        let mut read = Read::Nothing;
+        let mut read = AnyFields::None;
         let Some(format) = envelope.read(raw, event, choices, &mut read)? else { return Ok(false) };
         self.scratch.begin_event();
         self.data(Some(format), &read, raw, 0..raw.len(), last, out)?;
         Ok(true)
     }
 
-    fn learn(&mut self, format: Option<Format>, read: &Read, raw: &[u8]) -> memory::Result<()> {
+    fn learn(&mut self, format: Option<Format>, read: &AnyFields, raw: &[u8]) -> memory::Result<()> {
         let Rewrite { choices, event, envelope, .. } = self;
         format.map_or(Ok(()), |format| envelope.learn(raw, event, format, choices, read))
     }
@@ -272,7 +272,7 @@ impl Rewrite {
             self.event.select(value.clone());
             self.scratch.begin_data();
             self.choices.begin_event();
-            let mut read = Read::Nothing;
+            let mut read = AnyFields::None;
             let format = self.read(raw, &mut read)?;
             changes |= self.data(format, &read, raw, line..end, last && end == raw.len(), out)?;
         }
@@ -284,14 +284,14 @@ impl Rewrite {
     }
 
     /// Reads the data of the event, or its selected line. Returns `None` if that is not a JSON object.
-    fn read(&mut self, raw: &[u8], read: &mut Read) -> Result<Option<Format>, Error> {
+    fn read(&mut self, raw: &[u8], read: &mut AnyFields) -> Result<Option<Format>, Error> {
         let data = self.event.data(raw);
         // Ollama streams lines, so an event with an object of Ollama is of an unknown format.
         let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
             match format {
-                Some(Format::Messages) => *read = Read::Messages(messages::Fields::read(data)),
-                Some(Format::Responses) => *read = Read::Responses(responses::Fields::read(data)),
+                Some(Format::Messages) => *read = AnyFields::Messages(messages::Fields::read(data)),
+                Some(Format::Responses) => *read = AnyFields::Responses(responses::Fields::read(data)),
                 Some(Format::Unknown) => self.setup.stats.unread += 1,
                 _ => {}
             }
@@ -326,7 +326,7 @@ impl Rewrite {
     fn data(
         &mut self,
         format: Option<Format>,
-        read: &Read,
+        read: &AnyFields,
         raw: &[u8],
         part: Span,
         last: bool,
@@ -358,13 +358,13 @@ impl Rewrite {
         let changes = if is_of_messages {
             let messages = messages.made_by(|| Messages::new(options))?;
             match read {
-                Read::Messages(fields) => messages.event(context, is_last, &event, fields)?,
+                AnyFields::Messages(fields) => messages.event(context, is_last, &event, fields)?,
                 _ => messages.event(context, is_last, &event, &messages::Fields::read(event.data()))?,
             }
         } else if is_of_responses {
             let responses = responses.made_by(|| Responses::new(options))?;
             match read {
-                Read::Responses(fields) => responses.event(context, is_last, &event, fields)?,
+                AnyFields::Responses(fields) => responses.event(context, is_last, &event, fields)?,
                 _ => responses.event(context, is_last, &event, &responses::Fields::read(event.data()))?,
             }
         } else {

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::chunk::{self, Choice, Part};
+use super::chunk::{self, Break, Choice};
 use super::fields::Fields;
 use super::layout::{CallForm, Layout};
 use super::say::{look_for_calls, say_again};
@@ -41,7 +41,7 @@ impl Choices {
         let Context { setup, scratch: Scratch { parts, edits, decoded, .. }, .. } = context;
         let (layout, field) = (self.layout, self.field());
         setup.stats.split_by_server += u64::from(choice.is_split);
-        let has_calls = layout.calls != CallForm::Text && setup.has_calls() && choice.part != Some(Part::Call);
+        let has_calls = layout.calls != CallForm::Text && setup.has_calls() && choice.breaks != Some(Break::Call);
         let has_ended = choice.finishes && choice.stop.is_some();
         let mut thinking = Vec::new();
         let server = choice.reasoning.clone().filter(|_| setup.reads_behind);
@@ -49,7 +49,7 @@ impl Choices {
             Some(at) if Wrapper::new(setup)?.unwrap(setup, raw, &at, true, &mut thinking)? => Some(at),
             _ => None,
         };
-        let may_promote = self.promotes.is_empty_wanted && has_ended && choice.part.is_none();
+        let may_promote = self.promotes.is_empty_wanted && has_ended && choice.breaks.is_none();
         let may_answer = self.promotes.is_guess_wanted && has_ended;
         if may_promote && choice.is_split && !choice.answers {
             let mut said = Vec::new();

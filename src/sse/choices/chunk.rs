@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use crate::Error;
 use crate::answer::Target;
-use crate::json::{Reader, Span, unescape, whole_number};
+use crate::json::{Member, Reader, Span, unescape, whole_number};
 use crate::memory::{self, push, reserve_one};
 use crate::sse::options::Field;
 
@@ -29,19 +29,6 @@ pub fn is_read(name: &[u8]) -> bool {
         || CALLS.contains(&name)
         || PARTS.contains(&name)
         || Layout::ALL.iter().any(of_layout)
-}
-
-/// The positions of a member's key, with its quotes, and of its value.
-#[derive(Clone)]
-pub struct Member<At = Span> {
-    pub key: At,
-    pub value: At,
-}
-
-impl Member {
-    pub fn span(&self) -> Span {
-        self.key.start..self.value.end
-    }
 }
 
 /// A choice with the fields of its `delta` or `message`.
@@ -72,7 +59,7 @@ pub struct Choice<At = Span> {
     /// The `role`, if it is a string and the only one.
     pub role: Option<Member<At>>,
     /// A field other than the text that clients show as a separate part.
-    pub part: Option<Part>,
+    pub breaks: Option<Break>,
     /// The `message` of a stream's choice, which some servers send next to its delta with the whole text so far.
     pub beside: Option<At>,
     /// The list of log probabilities of a body's tokens.
@@ -85,12 +72,11 @@ impl<At> Choice<At> {
     /// Returns the choice with each position replaced by what `place` returns for it.
     pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Choice<To> {
         let moved = |at: &Option<At>| at.as_ref().map(&place);
-        let member = |member: &Member<At>| Member { key: place(&member.key), value: place(&member.value) };
         Choice {
             index: self.index,
             finishes: self.finishes,
             stop: moved(&self.stop),
-            content: self.content.as_ref().map(member),
+            content: self.content.as_ref().map(|content| content.moved(&place)),
             answers: self.answers,
             no_content: moved(&self.no_content),
             reasoning: moved(&self.reasoning),
@@ -98,8 +84,8 @@ impl<At> Choice<At> {
             is_split: self.is_split,
             field: moved(&self.field),
             calls: moved(&self.calls),
-            role: self.role.as_ref().map(member),
-            part: self.part,
+            role: self.role.as_ref().map(|role| role.moved(&place)),
+            breaks: self.breaks,
             beside: moved(&self.beside),
             tokens: moved(&self.tokens),
             has_only_text: self.has_only_text,
@@ -120,7 +106,7 @@ impl Choice {
 
 /// A field that ends the text before it: clients close their text part there, and show later text after it.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Part {
+pub enum Break {
     /// `tool_calls`, or `function_call` of older servers.
     Call,
     /// `refusal`, `audio` or `images`.
@@ -320,9 +306,9 @@ impl Summary {
 
     fn judge(&self, choice: &mut Choice) {
         choice.is_split = self.lists || self.reasoning.contains(&true);
-        choice.part = match (self.calls.contains(&true), self.parts.contains(&true)) {
-            (true, _) => Some(Part::Call),
-            (_, true) => Some(Part::Other),
+        choice.breaks = match (self.calls.contains(&true), self.parts.contains(&true)) {
+            (true, _) => Some(Break::Call),
+            (_, true) => Some(Break::Other),
             _ => None,
         };
     }

@@ -1,10 +1,10 @@
 //! Writes the split text of a choice into fields of the event or body in which it arrived. It replaces the received text where
 //! possible, and fills existing fields that are empty.
 
-use super::chunk::{Choice, Member};
+use super::chunk::Choice;
 use super::layout::{CallForm, Layout};
 use crate::answer::{Parts, Run, Target};
-use crate::json::{Edits, Span};
+use crate::json::{Edits, Member, Span};
 use crate::memory::{self, append, append_all};
 use crate::sse::options::Field;
 

@@ -33,7 +33,7 @@ use crate::answer::{Input, Parts, Promotes, Promotion, Purpose, Setup, Target, T
 use crate::json::{Edits, Span, decode};
 use crate::memory::{self, TryBox, append, push};
 use crate::{EndReason, Error, Scanner};
-use chunk::{CHOICES, Part};
+use chunk::{Break, CHOICES};
 pub use chunk::{Choice, REASONING, has_only_text, is_read, says};
 use extra::ExtraChunk;
 pub use extra::write_empty;
@@ -95,7 +95,7 @@ impl ChoiceStream {
     /// Returns whether the server has sent a finish reason before any text of the choice.
     fn finishes_early(&self, choice: &Choice) -> bool {
         let is_fresh = self.text.scanner.offset() == 0 && !self.text.over && self.text.split.get().is_none();
-        let says = choice.answers || choice.is_split || choice.part.is_some();
+        let says = choice.answers || choice.is_split || choice.breaks.is_some();
         choice.finishes && is_fresh && !self.text.has_own_calls && !says
     }
 
@@ -131,7 +131,7 @@ impl ChoiceStream {
                 }
             }
         }
-        let is_more = choice.reasoning.is_none() && (choice.answers || choice.part.is_some());
+        let is_more = choice.reasoning.is_none() && (choice.answers || choice.breaks.is_some());
         if is_more || choice.finishes { self.end_thinking(setup, parts) } else { Ok(()) }
     }
 
@@ -218,7 +218,7 @@ impl Choices {
     /// Returns the only choice of the chunk that was read last, if it continues a text that is to be split.
     pub fn only(&self) -> Option<&Choice> {
         match &self.read[..] {
-            [choice] if !choice.finishes && !choice.is_split && choice.part.is_none() && choice.beside.is_none() => {
+            [choice] if !choice.finishes && !choice.is_split && choice.breaks.is_none() && choice.beside.is_none() => {
                 Some(choice)
             }
             _ => None,
@@ -237,7 +237,7 @@ impl Choices {
 
     /// Returns whether the event that was read last has both text and the finish reason of its first choice.
     pub fn is_whole(&self) -> bool {
-        let says = |choice: &Choice| choice.answers || choice.is_split || choice.part.is_some();
+        let says = |choice: &Choice| choice.answers || choice.is_split || choice.breaks.is_some();
         self.read.first().is_some_and(|choice| choice.finishes && says(choice))
     }
 
@@ -367,7 +367,7 @@ impl Choices {
         let content = choice.content.as_ref().filter(|content| is_read && content.value.len() > 2);
         let mut said = &b""[..];
         if !was_over {
-            if choice.part == Some(Part::Call) {
+            if choice.breaks == Some(Break::Call) {
                 setup.give_up_calls(text, parts)?;
             }
             if let Some(content) = content {
@@ -379,10 +379,10 @@ impl Choices {
             let has_calls = layout.calls != CallForm::Text && setup.has_calls();
             let is_left_alone = !setup.reads_behind && (!has_calls || text.has_own_calls);
             text.over = choice.finishes || over || is_left_alone && was_split && text.is_behind_server();
-            let end = match choice.part {
+            let end = match choice.breaks {
                 _ if text.over || choice.is_split && !was_split => Some(Input::Finish),
-                Some(Part::Call) => Some(Input::ServerCall),
-                Some(Part::Other) => Some(Input::Flush),
+                Some(Break::Call) => Some(Input::ServerCall),
+                Some(Break::Other) => Some(Input::Flush),
                 None => choice.is_split.then_some(Input::Flush),
             };
             if choice.finishes && choice.stop.is_some() {
@@ -561,7 +561,7 @@ fn promote(
     if let Some(reasoning) = &choice.reasoning {
         promotion.take_of_server(decode(&data[reasoning.clone()], &mut Vec::new())?)?;
     }
-    if choice.part.is_some() || is_split && choice.answers || choice.finishes && choice.stop.is_none() {
+    if choice.breaks.is_some() || is_split && choice.answers || choice.finishes && choice.stop.is_none() {
         promotion.close();
     }
     if choice.finishes {

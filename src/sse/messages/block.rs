@@ -101,7 +101,7 @@ impl TextBlock {
             edits.clear();
             set_index(&fields, index, &mut edits)?;
             // The text in the start event has been read already.
-            if let Some((_, text)) = fields.part.text.filter(|(_, text)| text.len() > 2) {
+            if let Some((_, text)) = fields.block.text.filter(|(_, text)| text.len() > 2) {
                 edits.replace(text, empty)?;
             }
             part.write(&mut edits, out)?;
@@ -169,7 +169,7 @@ impl TextBlock {
 
 /// Notes the changes after which an event has this stretch in place of its text `said`.
 pub fn set_text(fields: &Fields, parts: &Parts, run: &Run, said: &[u8], edits: &mut Edits) -> memory::Result<()> {
-    let Some((key, value)) = fields.part.text.clone() else { return Ok(()) };
+    let Some((key, value)) = fields.block.text.clone() else { return Ok(()) };
     let text = parts.text_of(run);
     let to = match run.target() {
         Target::Content if text == said => return Ok(()),
@@ -177,7 +177,7 @@ pub fn set_text(fields: &Fields, parts: &Parts, run: &Run, said: &[u8], edits: &
         Target::Reasoning => Some(Delta::Thinking),
         Target::Calls => Some(Delta::Input),
     };
-    if let (Some(to), Some(kind)) = (to, fields.part.kind.clone()) {
+    if let (Some(to), Some(kind)) = (to, fields.block.kind.clone()) {
         edits.replace(kind, |out| append(out, to.kind()))?;
         edits.replace(key, |out| append(out, to.member()))?;
     }

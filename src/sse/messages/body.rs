@@ -2,7 +2,7 @@
 //! get.
 
 use super::block::{pieces, string};
-use super::fields::Part;
+use super::fields::BlockFields;
 use super::message::Message;
 use super::outgoing::{Letters, call_block, text_block, thinking_block};
 use super::{END_TURN, Messages, TOOL_USE};
@@ -62,7 +62,7 @@ impl Messages {
     fn block(&mut self, context: &mut Context<'_>, block: &Value<'_>, has_ended: bool) -> Result<bool, Error> {
         let Context { setup, scratch: Scratch { parts, edits, decoded, .. }, .. } = context;
         let data = block.json();
-        let part = Part::read(data, &mut Reader::new(data)).unwrap_or_default();
+        let part = BlockFields::read(data, &mut Reader::new(data)).unwrap_or_default();
         let message = &mut self.message;
         if !part.is(data, b"\"text\"") {
             if !(part.is(data, b"\"thinking\"") || part.is(data, b"\"redacted_thinking\"")) {

@@ -38,14 +38,14 @@ pub struct Fields<At = Span> {
     /// The `index`, if it is a whole number, and its position.
     pub index: Option<(u64, At)>,
     /// The `content_block` or `delta`, if it is an object.
-    pub part: Part<At>,
+    pub block: BlockFields<At>,
     /// The `id` of the `message`, with its quotes.
     pub id: Option<At>,
 }
 
 /// The members of a block or delta.
 #[derive(Clone, Debug, Default)]
-pub struct Part<At = Span> {
+pub struct BlockFields<At = Span> {
     /// The value of `type`.
     pub kind: Option<At>,
     /// The key and the value of `text`, if that is a string.
@@ -60,7 +60,7 @@ pub struct Part<At = Span> {
     pub is_crowded: bool,
 }
 
-impl Part {
+impl BlockFields {
     /// Returns whether the type is `kind`, which includes the quotes.
     pub fn is(&self, data: &[u8], kind: &[u8]) -> bool {
         self.kind.as_ref().is_some_and(|value| data[value.clone()] == *kind)
@@ -73,8 +73,8 @@ impl Part {
     }
 
     /// Reads a block or a delta.
-    pub fn read(data: &[u8], reader: &mut Reader<'_>) -> Option<Part> {
-        let mut part = Part::default();
+    pub fn read(data: &[u8], reader: &mut Reader<'_>) -> Option<BlockFields> {
+        let mut part = BlockFields::default();
         let (mut kinds, mut texts) = (0, 0);
         reader.members(|reader, name, key| {
             let value = reader.value()?;
@@ -126,11 +126,11 @@ impl<At> Fields<At> {
     /// Returns the fields of an event that differs in its text: each position is replaced by what `place` returns for it.
     pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Fields<To> {
         let moved = |at: &Option<At>| at.as_ref().map(&place);
-        let Part { kind, text, thinking, is_signed, stop_reason, is_crowded } = &self.part;
+        let BlockFields { kind, text, thinking, is_signed, stop_reason, is_crowded } = &self.block;
         Fields {
             kind: self.kind,
             index: self.index.as_ref().map(|(index, at)| (*index, place(at))),
-            part: Part {
+            block: BlockFields {
                 kind: moved(kind),
                 text: text.as_ref().map(|(key, value)| (place(key), place(value))),
                 thinking: moved(thinking),
@@ -146,18 +146,18 @@ impl<At> Fields<At> {
 impl Fields {
     /// Returns the position of the text, if the event adds text to a block.
     pub fn added(&self) -> Option<Span> {
-        let text = self.part.text.as_ref().filter(|_| self.kind == Kind::BlockDelta);
+        let text = self.block.text.as_ref().filter(|_| self.kind == Kind::BlockDelta);
         text.map(|(_, text)| text.clone())
     }
 
     /// Returns the fields of an event that is known to be a JSON object.
     pub fn read(data: &[u8]) -> Fields {
         let mut fields = Fields::default();
-        let (mut block, mut delta) = (Part::default(), Part::default());
+        let (mut block, mut delta) = (BlockFields::default(), BlockFields::default());
         let _ = Reader::new(data).members(|reader, name, _| {
             match name {
-                b"content_block" if reader.peek() == Some(b'{') => block = Part::read(data, reader)?,
-                b"delta" if reader.peek() == Some(b'{') => delta = Part::read(data, reader)?,
+                b"content_block" if reader.peek() == Some(b'{') => block = BlockFields::read(data, reader)?,
+                b"delta" if reader.peek() == Some(b'{') => delta = BlockFields::read(data, reader)?,
                 b"message" => {
                     let id = Value { text: data, span: reader.value()? }.at(&[b"id"]);
                     fields.id = id.filter(|id| id.string().is_some()).map(|id| id.span);
@@ -173,7 +173,7 @@ impl Fields {
             }
             Some(())
         });
-        fields.part = if fields.kind == Kind::BlockStart { block } else { delta };
+        fields.block = if fields.kind == Kind::BlockStart { block } else { delta };
         fields
     }
 }

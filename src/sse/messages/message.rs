@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::block::TextBlock;
-use super::fields::Part;
+use super::fields::BlockFields;
 use crate::Error;
 use crate::answer::{Calls, Promotion, Setup, TextStream, ids};
 use crate::json::decode;
@@ -102,7 +102,7 @@ impl Message {
     /// signature, it splits the thinking itself; an empty block does not show that.
     pub fn take_passing(
         &mut self,
-        part: &Part,
+        part: &BlockFields,
         data: &[u8],
         setup: &mut Setup,
         decoded: &mut Vec<u8>,

@@ -30,7 +30,7 @@ use crate::answer::{CallPart, Input, Promotes, Run, Setup, Target};
 use crate::json::{Span, decode};
 use crate::memory::{TryBox, append, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
-pub use fields::{Fields, Kind, Part, is_read};
+pub use fields::{BlockFields, Fields, Kind, is_read};
 use message::Message;
 use outgoing::{Delta, Outgoing, empty, text_block};
 
@@ -109,9 +109,9 @@ impl Messages {
                 self.outgoing.stop(open.index, context.out)?;
             }
         }
-        let is_text = fields.part.is(data, b"\"text\"");
-        let is_thinking = fields.part.is(data, b"\"thinking\"") || fields.part.is(data, b"\"redacted_thinking\"");
-        let is_call = fields.part.is(data, b"\"tool_use\"");
+        let is_text = fields.block.is(data, b"\"text\"");
+        let is_thinking = fields.block.is(data, b"\"thinking\"") || fields.block.is(data, b"\"redacted_thinking\"");
+        let is_call = fields.block.is(data, b"\"tool_use\"");
         self.release_some(context, if is_thinking { Input::Finish } else { Input::Flush }, None)?;
         self.outgoing.begin_block(index);
         let message = &mut self.message;
@@ -131,7 +131,7 @@ impl Messages {
         if !is_thinking && !is_text {
             message.promotion.close();
         }
-        message.take_passing(&fields.part, data, setup, decoded)?;
+        message.take_passing(&fields.block, data, setup, decoded)?;
         let to = self.outgoing.take_index(is_thinking);
         message.know(index, to)?;
         Ok(set_index(fields, to, edits)?)
@@ -151,7 +151,7 @@ impl Messages {
         let mut block = TextBlock::new(index, message.begin_text(setup)?);
         let mut said = &b""[..];
         parts.clear();
-        if let Some((_, text)) = fields.part.text.as_ref().filter(|(_, text)| text.len() > 2) {
+        if let Some((_, text)) = fields.block.text.as_ref().filter(|(_, text)| text.len() > 2) {
             said = decode(&event.data()[text.clone()], decoded)?;
             block.has_text = true;
             setup.look_for_calls(&mut block.text, || Message::id_prefix(&message.id_prefix), false)?;
@@ -176,7 +176,7 @@ impl Messages {
             let to = outgoing.take_index(false);
             block.open = Some(OpenBlock { index: to, target: Target::Content });
             set_index(fields, to, edits)?;
-            match (first, &fields.part.text) {
+            match (first, &fields.block.text) {
                 (Some(run), _) => {
                     set_text(fields, parts, run, said, edits)?;
                     runs = &runs[1..];
@@ -204,11 +204,11 @@ impl Messages {
         event: &EventPart<'_>,
     ) -> Result<bool, Error> {
         let data = event.data();
-        let is_thinking = fields.part.is(data, b"\"thinking_delta\"") || fields.part.is(data, b"\"signature_delta\"");
+        let is_thinking = fields.block.is(data, b"\"thinking_delta\"") || fields.block.is(data, b"\"signature_delta\"");
         let is_left_out = is_thinking && self.outgoing.drops_thinking;
         let Some(at) = self.message.text(index) else {
             let Context { setup, scratch, .. } = context;
-            self.message.take_passing(&fields.part, data, setup, &mut scratch.decoded)?;
+            self.message.take_passing(&fields.block, data, setup, &mut scratch.decoded)?;
             let to = match self.message.other(index) {
                 // The server adds text to a block of thinking.
                 Some(None) if fields.added().is_some_and(|text| text.len() > 2) => {
@@ -234,8 +234,8 @@ impl Messages {
             };
             return Ok(set_index(fields, to, &mut context.scratch.edits)? && !is_left_out);
         };
-        match &fields.part.text {
-            Some((_, text)) if fields.part.is(data, b"\"text_delta\"") => {
+        match &fields.block.text {
+            Some((_, text)) if fields.block.is(data, b"\"text_delta\"") => {
                 self.text_delta(context, is_last, at, text.clone(), fields, event)
             }
             _ => {
@@ -297,8 +297,8 @@ impl Messages {
         let runs = parts.runs();
         let stays = |run: &Run| match run.target() {
             Target::Content => true,
-            Target::Reasoning => !fields.part.is_crowded,
-            Target::Calls => !fields.part.is_crowded && matches!(parts.call_part(run), Some(CallPart::Arguments(_))),
+            Target::Reasoning => !fields.block.is_crowded,
+            Target::Calls => !fields.block.is_crowded && matches!(parts.call_part(run), Some(CallPart::Arguments(_))),
         };
         let (inside, before) = match runs.split_last() {
             Some((inside, before)) if stays(inside) => (Some(inside), before),
@@ -353,7 +353,7 @@ impl Messages {
         let message = &mut self.message;
         let has_emitted_call =
             message.has_emitted_call || message.texts.iter().any(|block| block.text.has_emitted_call());
-        let Some(stop) = fields.part.stop_reason.clone().filter(|stop| data[stop.clone()] == *END_TURN) else {
+        let Some(stop) = fields.block.stop_reason.clone().filter(|stop| data[stop.clone()] == *END_TURN) else {
             return Ok(());
         };
         if has_emitted_call {

@@ -13,7 +13,7 @@ use std::mem;
 use crate::Error;
 use crate::json::{Edits, Seen, Span, Syntax, Value, decimal, decode, unescape};
 use crate::memory::{self, append_all, copy, push};
-use crate::sse::messages::{Fields, Kind, Part};
+use crate::sse::messages::{BlockFields, Fields, Kind};
 
 /// The most blocks whose indexes are remembered, and the most that wait.
 const BLOCKS: usize = 128;
@@ -55,7 +55,7 @@ enum Text {
 
 impl Text {
     /// Returns the kind of text of a block, or of a delta.
-    fn of(part: &Part, text: &[u8]) -> Option<Text> {
+    fn of(part: &BlockFields, text: &[u8]) -> Option<Text> {
         match &text[part.kind.clone()?] {
             b"\"text\"" | b"\"text_delta\"" => Some(Text::Content),
             b"\"thinking\"" | b"\"redacted_thinking\"" | b"\"thinking_delta\"" | b"\"signature_delta\"" => {
@@ -175,12 +175,12 @@ impl Blocks {
 
     /// Returns the position of the text of a delta for the open block, if the event needs no change whatever its text is.
     pub fn text(&self, text: &[u8]) -> Option<Span> {
-        let Fields { kind, index, part, .. } = Fields::read(text);
+        let Fields { kind, index, block, .. } = Fields::read(text);
         let (server, _) = index?;
         let is_steady = !self.overlaps && self.waiting.is_empty() && self.blank.is_none();
         let open = self.open.filter(|open| is_steady && kind == Kind::BlockDelta && open.server == server)?;
-        let said = Text::of(&part, text).filter(|said| open.text == Some(*said) && open.arguments.is_none())?;
-        if said == Text::Content { part.text.map(|(_, text)| text) } else { part.thinking }
+        let said = Text::of(&block, text).filter(|said| open.text == Some(*said) && open.arguments.is_none())?;
+        if said == Text::Content { block.text.map(|(_, text)| text) } else { block.thinking }
     }
 
     /// Makes an event of a blank block wait, or sends or leaves out the blank block that waits. Returns whether the event needs
@@ -193,8 +193,9 @@ impl Blocks {
         before: Before<'_>,
         pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        let said = Text::of(&fields.part, text);
-        let is_blank = said == Some(Text::Content) && has_blanks(text, fields.part.text.as_ref().map(|(_, text)| text));
+        let said = Text::of(&fields.block, text);
+        let is_blank =
+            said == Some(Text::Content) && has_blanks(text, fields.block.text.as_ref().map(|(_, text)| text));
         let waits = match (&self.blank, self.open) {
             (Some(blank), _) => {
                 let is_open = blank.server == server && !blank.is_stopped;
@@ -203,7 +204,7 @@ impl Blocks {
                     Kind::BlockStop if !is_open => return Ok(true),
                     Kind::BlockStop => has_room,
                     Kind::BlockDelta if is_open && said == Some(Text::Content) => is_blank && has_room,
-                    Kind::BlockDelta if is_open && said.is_some() && !fields.part.says() => return Ok(true),
+                    Kind::BlockDelta if is_open && said.is_some() && !fields.block.says() => return Ok(true),
                     Kind::BlockDelta if !is_open && said.is_none() && is_empty(text) => return Ok(true),
                     Kind::BlockStart | Kind::BlockDelta if fields.kind == Kind::BlockStart || said.is_some() => {
                         // Another block follows, so the blank block is left out.
@@ -215,7 +216,7 @@ impl Blocks {
             }
             (None, open) => {
                 let open = open.filter(|open| open.server == server && fields.kind == Kind::BlockDelta);
-                let begins = open.is_none_or(|open| open.text == Some(Text::Thinking) && fields.part.says());
+                let begins = open.is_none_or(|open| open.text == Some(Text::Thinking) && fields.block.says());
                 let is_of_block = matches!(fields.kind, Kind::BlockStart | Kind::BlockDelta);
                 is_blank && begins && is_of_block && text.len() <= MOST_BLANK
             }
@@ -344,15 +345,15 @@ impl Blocks {
             return self.renumber(text, &at, self.known(server), before, pass);
         }
         let open = self.open.filter(|open| open.server == server);
-        let said = Text::of(&fields.part, text);
+        let said = Text::of(&fields.block, text);
         let fits = |open: &Open| said.is_none() || open.text.is_none() || open.text == said;
         let own = match (fields.kind, open) {
             (Kind::BlockStart, _) => {
                 self.stop(pass)?;
-                self.begin(server, said, arguments(&fields.part, text))
+                self.begin(server, said, arguments(&fields.block, text))
             }
             (Kind::BlockDelta, Some(open)) if fits(&open) => open.own,
-            (Kind::BlockDelta, Some(_)) if !fields.part.says() => return Ok(()),
+            (Kind::BlockDelta, Some(_)) if !fields.block.says() => return Ok(()),
             (Kind::BlockStop, Some(open)) => open.own,
             (Kind::BlockDelta, _) => {
                 let Some(said) = said else {
@@ -472,7 +473,7 @@ fn message_id(text: &[u8]) -> Option<Span> {
 }
 
 /// Returns the empty arguments of a call that begins; `None` if its start has the arguments or the block is not a call.
-fn arguments(block: &Part, text: &[u8]) -> Option<Arguments> {
+fn arguments(block: &BlockFields, text: &[u8]) -> Option<Arguments> {
     let is_call = block.kind.clone().is_some_and(|kind| text[kind].ends_with(b"tool_use\""));
     let input = Value::of(text).at(&[b"content_block", b"input"]);
     let has_input = input.is_some_and(|input| input.is_object() && input.span.len() > 2);

@@ -2,8 +2,7 @@
 
 use memchr::memchr;
 
-use super::fields::Member;
-use crate::json::{Edits, Span, decimal};
+use crate::json::{Edits, Member, Span, decimal};
 use crate::memory::{self, append, push};
 
 /// Notes a change of text that may be on several lines of data. Other lines of the event may be between them.

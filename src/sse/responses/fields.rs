@@ -1,20 +1,6 @@
 //! The positions of the fields of a Responses event, and of the items and parts in it. No other field may be read or changed.
 
-use crate::json::{Span, Value, whole_number};
-
-/// The positions of a member's key, with its quotes, and of its value.
-#[derive(Clone)]
-pub struct Member<At = Span> {
-    pub key: At,
-    pub value: At,
-}
-
-impl Member {
-    /// Returns the value, if it is a whole number.
-    pub fn number(&self, data: &[u8]) -> Option<u64> {
-        whole_number(&data[self.value.clone()])
-    }
-}
+use crate::json::{Member, Span, Value};
 
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,9 +81,7 @@ impl<At> Fields<At> {
     /// Returns the fields of an event that differs in its text: each position is replaced by what `place` returns for it.
     pub fn moved<To>(&self, place: impl Fn(&At) -> To) -> Fields<To> {
         let moved = |at: &Option<At>| at.as_ref().map(&place);
-        let member = |member: &Option<Member<At>>| {
-            member.as_ref().map(|member| Member { key: place(&member.key), value: place(&member.value) })
-        };
+        let member = |member: &Option<Member<At>>| member.as_ref().map(|member| member.moved(&place));
         Fields {
             kind: self.kind,
             name: moved(&self.name),
