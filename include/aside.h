@@ -1828,21 +1828,21 @@ typedef struct aside_rewriter_stats {
     uint64_t changed;
     /** Chunks and events that were written in addition to the server's. */
     uint64_t added;
-    /** Faults of the stream that `options.repair` has mended. */
+    /** Faults of the stream that the option `repair` has mended. */
     uint64_t repaired;
-    /** Events and bodies that were forwarded unread because they were longer than `options.max_event`. */
+    /** Events and bodies that were forwarded unread because they were longer than the option `max_event`. */
     uint64_t too_long;
     /** JSON objects that were forwarded unread because they are neither in a format that is read nor an error. */
     uint64_t unread;
     /** Answers whose thinking was to be sent as content too, and was too long for that. */
     uint64_t unpromoted;
-    /** Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`. */
+    /** Events that repeat a whole text and lack some of it, because that text was longer than `max_event`. */
     uint64_t truncated;
     /** Bytes of text that were sent as thinking. Text that a server splits itself is not counted. */
     uint64_t thinking_bytes;
     /** Bytes of text that were sent as content. */
     uint64_t content_bytes;
-    /** Bytes of text, and of an unfinished event or body, that are held now: `aside_rewriter_finish()` would return them. */
+    /** Bytes of text, and of an unfinished event or body, that are held now. A finish would return them. */
     uint64_t held;
     /** Texts whose thinking the server splits itself. */
     uint64_t split_by_server;

@@ -150,3 +150,37 @@ type RewriterOptions struct {
 	// The treatment of comments in a stream of events, for clients that fail on them.
 	Comments Comments
 }
+
+// Stats has the counts of a rewriter since it was made, or since the last Reset.
+type Stats struct {
+	// Events that have data, lines of JSON, and bodies that were read whole.
+	Events uint64
+	// The number of Events that were sent changed, or with chunks before them.
+	Changed uint64
+	// Chunks and events that were written in addition to the server's.
+	Added uint64
+	// Faults of the stream that the option Repair has mended.
+	Repaired uint64
+	// Events and bodies that were forwarded unread because they were longer than the option MaxEvent.
+	TooLong uint64
+	// JSON objects that were forwarded unread because they are neither in a format that is read nor an error.
+	Unread uint64
+	// Answers whose thinking was to be sent as content too, and was too long for that.
+	Unpromoted uint64
+	// Events that repeat a whole text and lack some of it, because that text was longer than MaxEvent.
+	Truncated uint64
+	// Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
+	ThinkingBytes uint64
+	// Bytes of text that were sent as content.
+	ContentBytes uint64
+	// Bytes of text, and of an unfinished event or body, that are held now. A finish would return them.
+	Held uint64
+	// Texts whose thinking the server splits itself.
+	SplitByServer uint64
+	// Whether the stream is forwarded unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or
+	// Brotli), or not in UTF-8. Ask the server for Accept-Encoding: identity, or decode the body before it is fed.
+	// After the end of a stream, this describes that stream, until another begins.
+	Encoded bool
+	// Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
+	Calls uint64
+}

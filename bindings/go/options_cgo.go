@@ -77,3 +77,22 @@ func (o *RewriterOptions) c(pin *runtime.Pinner) C.aside_rewriter_options {
 	inner.keep_guessed = flag(o.KeepGuessed)
 	return c
 }
+
+// statsOf returns the counts of a struct of C.
+func statsOf(c *C.aside_rewriter_stats) (stats Stats) {
+	stats.Events = uint64(c.events)
+	stats.Changed = uint64(c.changed)
+	stats.Added = uint64(c.added)
+	stats.Repaired = uint64(c.repaired)
+	stats.TooLong = uint64(c.too_long)
+	stats.Unread = uint64(c.unread)
+	stats.Unpromoted = uint64(c.unpromoted)
+	stats.Truncated = uint64(c.truncated)
+	stats.ThinkingBytes = uint64(c.thinking_bytes)
+	stats.ContentBytes = uint64(c.content_bytes)
+	stats.Held = uint64(c.held)
+	stats.SplitByServer = uint64(c.split_by_server)
+	stats.Encoded = c.encoded != 0
+	stats.Calls = uint64(c.calls)
+	return stats
+}

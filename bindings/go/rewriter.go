@@ -4,26 +4,6 @@ package aside
 
 import "runtime"
 
-// Stats has the counts of a rewriter since it was made, or since the last Reset.
-type Stats struct {
-	Events        uint64 // events that have data, lines of JSON, and bodies that were read whole
-	Changed       uint64 // those of these events that were sent changed, or with chunks before them
-	Added         uint64 // chunks and events that were added to those of the server
-	Repaired      uint64 // faults that RewriterOptions.Repair has mended
-	TooLong       uint64 // events and bodies longer than RewriterOptions.MaxEvent, which were forwarded unread
-	Unread        uint64 // JSON objects of no format that is read, nor an error
-	Unpromoted    uint64 // answers whose thinking was to be sent as content too, and was too long
-	Truncated     uint64 // events that repeat a whole text and lack some of it, because it was too long to be kept
-	ThinkingBytes uint64 // bytes of text that were sent as thinking, without what a server splits itself
-	ContentBytes  uint64 // bytes of text that were sent as content
-	Held          uint64 // bytes of text and of an unfinished event that Finish would send now
-	SplitByServer uint64 // texts whose thinking the server splits itself
-	// Encoded reports whether the stream is returned unread because its first bytes are not text: it is compressed, or its
-	// encoding is not UTF-8. Ask the server for Accept-Encoding: identity, or decode the body first.
-	Encoded bool
-	Calls   uint64 // tool calls of the text that were sent as calls, without those that a server sends itself
-}
-
 // Rewriter reads the bytes of an answer, an event stream, lines of JSON or a JSON body, and returns the same bytes with the
 // thinking moved out of the content to the place that the format has for it; with RewriterOptions.Calls the tool calls too. It
 // returns anything that it cannot read unchanged. [Wants] reports whether an answer is for a rewriter.

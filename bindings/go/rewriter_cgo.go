@@ -58,22 +58,7 @@ func (w *rewriterState) reset() error { return w.result(C.aside_go_rewriter_rese
 func (w *rewriterState) stats() (Stats, error) {
 	var c C.aside_rewriter_stats
 	err := w.result(C.aside_go_rewriter_stats(w.c, &c))
-	return Stats{
-		Events:        uint64(c.events),
-		Changed:       uint64(c.changed),
-		Added:         uint64(c.added),
-		Repaired:      uint64(c.repaired),
-		TooLong:       uint64(c.too_long),
-		Unread:        uint64(c.unread),
-		Unpromoted:    uint64(c.unpromoted),
-		Truncated:     uint64(c.truncated),
-		ThinkingBytes: uint64(c.thinking_bytes),
-		ContentBytes:  uint64(c.content_bytes),
-		Held:          uint64(c.held),
-		SplitByServer: uint64(c.split_by_server),
-		Encoded:       c.encoded != 0,
-		Calls:         uint64(c.calls),
-	}, err
+	return statsOf(&c), err
 }
 
 // append appends the output of a call.

@@ -269,26 +269,10 @@ fn read_tools(file: &Path) -> Result<Arc<Tools>, Stop> {
 
 /// Returns the counts in a form.
 fn counts(stats: &Stats, dialect: &str, form: Form) -> String {
-    let counts = [
-        ("events", stats.events),
-        ("changed", stats.changed),
-        ("added", stats.added),
-        ("repaired", stats.repaired),
-        ("too_long", stats.too_long),
-        ("unread", stats.unread),
-        ("unpromoted", stats.unpromoted),
-        ("truncated", stats.truncated),
-        ("thinking_bytes", stats.thinking_bytes),
-        ("content_bytes", stats.content_bytes),
-        ("calls", stats.calls),
-        ("held", stats.held),
-        ("split_by_server", stats.split_by_server),
-        ("encoded", stats.encoded.into()),
-    ];
     match form {
-        Form::Json => format!("{}\n", serde_json::Value::from_iter(counts)),
+        Form::Json => format!("{}\n", serde_json::Value::from_iter(stats.counts())),
         Form::Lines => {
-            let lines = counts.map(|(name, count)| format!("   {name:15} {count:>8}\n"));
+            let lines = stats.counts().map(|(name, count)| format!("   {name:15} {count:>8}\n"));
             format!("-- {dialect}:\n{}", lines.concat())
         }
     }

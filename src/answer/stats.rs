@@ -51,3 +51,26 @@ pub struct Stats {
     /// Tool calls in the text that were sent as calls. Calls that a server sends itself are not counted.
     pub calls: u64,
 }
+
+impl Stats {
+    /// Returns the counts with their names, for logs and metrics. `encoded` is 1 or 0.
+    #[must_use]
+    pub fn counts(&self) -> [(&'static str, u64); 14] {
+        [
+            ("events", self.events),
+            ("changed", self.changed),
+            ("added", self.added),
+            ("repaired", self.repaired),
+            ("too_long", self.too_long),
+            ("unread", self.unread),
+            ("unpromoted", self.unpromoted),
+            ("truncated", self.truncated),
+            ("thinking_bytes", self.thinking_bytes),
+            ("content_bytes", self.content_bytes),
+            ("held", self.held),
+            ("split_by_server", self.split_by_server),
+            ("encoded", self.encoded.into()),
+            ("calls", self.calls),
+        ]
+    }
+}

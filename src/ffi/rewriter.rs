@@ -83,21 +83,21 @@ pub struct aside_rewriter_stats {
     pub changed: u64,
     /// Chunks and events that were written in addition to the server's.
     pub added: u64,
-    /// Faults of the stream that `options.repair` has mended.
+    /// Faults of the stream that the option `repair` has mended.
     pub repaired: u64,
-    /// Events and bodies that were forwarded unread because they were longer than `options.max_event`.
+    /// Events and bodies that were forwarded unread because they were longer than the option `max_event`.
     pub too_long: u64,
     /// JSON objects that were forwarded unread because they are neither in a format that is read nor an error.
     pub unread: u64,
     /// Answers whose thinking was to be sent as content too, and was too long for that.
     pub unpromoted: u64,
-    /// Events that repeat a whole text and lack some of it, because that text was longer than `options.max_event`.
+    /// Events that repeat a whole text and lack some of it, because that text was longer than `max_event`.
     pub truncated: u64,
     /// Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
     pub thinking_bytes: u64,
     /// Bytes of text that were sent as content.
     pub content_bytes: u64,
-    /// Bytes of text, and of an unfinished event or body, that are held now: `aside_rewriter_finish()` would return them.
+    /// Bytes of text, and of an unfinished event or body, that are held now. A finish would return them.
     pub held: u64,
     /// Texts whose thinking the server splits itself.
     pub split_by_server: u64,

@@ -14,6 +14,7 @@ mod options;
 mod python;
 mod ruby;
 mod rust;
+mod stats;
 mod words;
 
 use std::collections::BTreeSet;
@@ -54,13 +55,16 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let classes = ["aside_answer_options", "aside_rewriter_options"].map(|name| Options::read(description, name));
     let path = "bindings/cpp/include/aside.hpp";
     let structs = classes.each_ref().map(|options| cpp::options(description, options)).concat();
+    let counts = stats::read(description);
+    let structs = structs + &stats::cpp(&counts);
     add(path, section(path, "// ", |_| cpp::enumerations(description, false) + &structs + "\n"));
     let path = "bindings/cpp/include/aside_compress.hpp";
     add(path, section(path, "// ", |_| cpp::enumerations(description, true) + "\n"));
     add("bindings/go/constants.go", go::constants(description));
-    add("bindings/go/options.go", go::options(description, &classes));
-    add("bindings/go/options_cgo.go", go::options_for_c(&classes));
-    add("bindings/go/wasm/options_wazero.go", go::options_as_texts(&classes));
+    add("bindings/go/options.go", go::options(description, &classes) + &stats::go(&counts));
+    add("bindings/go/options_cgo.go", go::options_for_c(&classes) + &stats::go_of_c(&counts));
+    let wazero = go::options_as_texts(&classes) + &stats::go_of_numbers(&counts);
+    add("bindings/go/wasm/options_wazero.go", wazero);
     add("bindings/ruby/lib/aside/layout.rb", ruby::layout(description, &classes));
     let path = "bindings/ruby/sig/aside.rbs";
     let mut text = section(path, "  # ", |_| ruby::signatures(description));
@@ -68,7 +72,8 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
         let class = format!("\n  class {}\n", words::camel(options.object, &[]));
         text = section_after(&text, path, &class, "    # ", |_| ruby::options_signature(options));
         let path = format!("bindings/ruby/lib/aside/{}.rb", options.object);
-        add(&path, section(&path, "    # ", |_| ruby::options(description, options)));
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        add(&path, section_after(&text, &path, "\n    #--\n", "    # ", |_| ruby::options(description, options)));
     }
     add(path, text);
     let path = "bindings/python/python/libaside/types.py";
@@ -79,7 +84,7 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let path = "bindings/js/wasm/src/words.rs";
     add(path, section(path, "// ", |rest| python::tables(description, rest)));
     let path = "bindings/js/src/words.js";
-    add(path, section(path, "// ", |_| javascript::lists(description)));
+    add(path, section(path, "// ", |_| javascript::lists(description) + &stats::javascript_list(&counts)));
     let path = "bindings/js/src/index.d.ts";
     let mut text = fs::read_to_string(root().join(path)).unwrap();
     for options in &classes {
@@ -100,6 +105,17 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
         add(&path, python::options_text(description, options));
     }
     add(path, text);
+    let sections = [
+        ("bindings/ruby/lib/aside/rewriter.rb", "\n    include Handle\n", "    # ", stats::ruby(&counts)),
+        ("bindings/ruby/sig/aside.rbs", "\n    class Stats", "      # ", stats::ruby_signature(&counts)),
+        ("bindings/python/src/rewriter.rs", "\n", "// ", stats::python(&counts)),
+        ("bindings/python/python/libaside/_libaside.pyi", "\nclass Stats:\n", "    # ", stats::python_stub(&counts)),
+        ("bindings/js/src/index.d.ts", "\nexport interface Stats {\n", "  // ", stats::javascript_types(&counts)),
+    ];
+    for (path, start, comment, written) in sections {
+        let (_, text) = files.iter_mut().find(|(known, _)| known == path).expect("a file with options");
+        *text = section_after(text, path, start, comment, |_| written.clone());
+    }
     for (path, text) in &files {
         bless(path, text);
     }

@@ -761,6 +761,64 @@ inline aside_rewriter_options lend(const RewriterOptions &options, const aside_a
 
 } // namespace detail
 
+/// The counts of a rewriter since it was made or last reset.
+struct Stats {
+    /// Events that have data, lines of JSON, and bodies that were read whole.
+    std::uint64_t events = 0;
+    /// The number of `events` that were sent changed, or with chunks before them.
+    std::uint64_t changed = 0;
+    /// Chunks and events that were written in addition to the server's.
+    std::uint64_t added = 0;
+    /// Faults of the stream that the option `repair` has mended.
+    std::uint64_t repaired = 0;
+    /// Events and bodies that were forwarded unread because they were longer than the option `max_event`.
+    std::uint64_t too_long = 0;
+    /// JSON objects that were forwarded unread because they are neither in a format that is read nor an error.
+    std::uint64_t unread = 0;
+    /// Answers whose thinking was to be sent as content too, and was too long for that.
+    std::uint64_t unpromoted = 0;
+    /// Events that repeat a whole text and lack some of it, because that text was longer than `max_event`.
+    std::uint64_t truncated = 0;
+    /// Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
+    std::uint64_t thinking_bytes = 0;
+    /// Bytes of text that were sent as content.
+    std::uint64_t content_bytes = 0;
+    /// Bytes of text, and of an unfinished event or body, that are held now. A finish would return them.
+    std::uint64_t held = 0;
+    /// Texts whose thinking the server splits itself.
+    std::uint64_t split_by_server = 0;
+    /// Whether the stream is forwarded unread because its first bytes are not text: it is compressed (gzip, zstd, zlib
+    /// or Brotli), or not in UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is
+    /// fed. After the end of a stream, this describes that stream, until another begins.
+    bool encoded = false;
+    /// Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
+    std::uint64_t calls = 0;
+};
+
+namespace detail {
+
+inline Stats stats_of(const aside_rewriter_stats &raw) noexcept
+{
+    Stats stats;
+    stats.events = raw.events;
+    stats.changed = raw.changed;
+    stats.added = raw.added;
+    stats.repaired = raw.repaired;
+    stats.too_long = raw.too_long;
+    stats.unread = raw.unread;
+    stats.unpromoted = raw.unpromoted;
+    stats.truncated = raw.truncated;
+    stats.thinking_bytes = raw.thinking_bytes;
+    stats.content_bytes = raw.content_bytes;
+    stats.held = raw.held;
+    stats.split_by_server = raw.split_by_server;
+    stats.encoded = raw.encoded != 0;
+    stats.calls = raw.calls;
+    return stats;
+}
+
+} // namespace detail
+
 // End of what is generated.
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -1823,26 +1881,6 @@ constexpr Shapes operator|(Shapes a, Shapes b) noexcept
     return static_cast<Shapes>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-/// The counts of a rewriter since it was made or last reset.
-struct Stats {
-    std::uint64_t events = 0;          ///< that have data, lines of JSON, and bodies that were read whole
-    std::uint64_t changed = 0;         ///< of them, those that were sent changed, or with chunks before them
-    std::uint64_t added = 0;           ///< chunks and events in addition to those that came
-    std::uint64_t repaired = 0;        ///< faults that RewriterOptions::repair has mended
-    std::uint64_t too_long = 0;        ///< events and bodies longer than RewriterOptions::max_event, which passed unread
-    std::uint64_t unread = 0;          ///< JSON objects of no format that is read, nor an error
-    std::uint64_t unpromoted = 0;      ///< answers whose thinking was too long for RewriterOptions::promote_empty
-    std::uint64_t truncated = 0;       ///< events that repeat a whole text and lack some of it, which was too long
-    std::uint64_t thinking_bytes = 0;  ///< of text that was sent as thinking, except for what a server splits itself
-    std::uint64_t content_bytes = 0;   ///< of text that was sent as content
-    std::uint64_t held = 0;            ///< bytes of text and of an unfinished event that a finish would send now
-    std::uint64_t split_by_server = 0; ///< texts whose thinking the server splits itself
-    /// Whether the stream is forwarded unread because its first bytes are not text: it is compressed, or not in UTF-8. Ask the
-    /// server for `Accept-Encoding: identity`, or decode the body first.
-    bool encoded = false;
-    std::uint64_t calls = 0; ///< tool calls of the text that were sent as calls, except for those of a server itself
-};
-
 /// Rewrites the bytes of an answer, an event stream, lines of JSON or a JSON body: the thinking moves from the content to the place
 /// that the format has for it, and everything else is unchanged. Only one thread at a time may use it; rewriters share no state
 /// that changes.
@@ -1926,9 +1964,7 @@ public:
         aside_rewriter_stats raw{};
         raw.size = sizeof raw;
         detail::check_status(aside_rewriter_get_stats(handle(), &raw));
-        return {raw.events, raw.changed,         raw.added,        raw.repaired,       raw.too_long,
-                raw.unread, raw.unpromoted,      raw.truncated,    raw.thinking_bytes, raw.content_bytes,
-                raw.held,   raw.split_by_server, raw.encoded != 0, raw.calls};
+        return detail::stats_of(raw);
     }
 
     /// Returns whether the object is not empty.

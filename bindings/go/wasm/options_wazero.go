@@ -69,3 +69,22 @@ func (o *RewriterOptions) texts() (options, error) {
 	word(&texts, "comments", o.Comments)
 	return texts, nil
 }
+
+// stats reads the counts of a rewriter.
+func (r *reader) stats() (stats Stats) {
+	stats.Events = r.long()
+	stats.Changed = r.long()
+	stats.Added = r.long()
+	stats.Repaired = r.long()
+	stats.TooLong = r.long()
+	stats.Unread = r.long()
+	stats.Unpromoted = r.long()
+	stats.Truncated = r.long()
+	stats.ThinkingBytes = r.long()
+	stats.ContentBytes = r.long()
+	stats.Held = r.long()
+	stats.SplitByServer = r.long()
+	stats.Encoded = r.long() != 0
+	stats.Calls = r.long()
+	return stats
+}

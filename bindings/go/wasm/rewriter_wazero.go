@@ -73,14 +73,6 @@ func (w *rewriterState) reset() error {
 }
 
 func (w *rewriterState) stats() (stats Stats, err error) {
-	_, err = w.run("rewriter_stats", nil, nil, func(out *reader) {
-		for _, count := range []*uint64{
-			&stats.Events, &stats.Changed, &stats.Added, &stats.Repaired, &stats.TooLong, &stats.Unread, &stats.Unpromoted,
-			&stats.Truncated, &stats.ThinkingBytes, &stats.ContentBytes, &stats.Held, &stats.SplitByServer, &stats.Calls,
-		} {
-			*count = out.long()
-		}
-		stats.Encoded = out.flag()
-	})
+	_, err = w.run("rewriter_stats", nil, nil, func(out *reader) { stats = out.stats() })
 	return stats, err
 }

@@ -488,22 +488,38 @@ export interface RewriterOptions {
 
 /** The counts of a rewriter since it was made or reset. */
 export interface Stats {
+  // Generated from src/ffi by tests/header: do not edit.
+  /** Events that have data, lines of JSON, and bodies that were read whole. */
   readonly events: number;
+  /** The number of `events` that were sent changed, or with chunks before them. */
   readonly changed: number;
+  /** Chunks and events that were written in addition to the server's. */
   readonly added: number;
+  /** Faults of the stream that the option `repair` has mended. */
   readonly repaired: number;
+  /** Events and bodies that were forwarded unread because they were longer than the option `maxEvent`. */
   readonly tooLong: number;
+  /** JSON objects that were forwarded unread because they are neither in a format that is read nor an error. */
   readonly unread: number;
+  /** Answers whose thinking was to be sent as content too, and was too long for that. */
   readonly unpromoted: number;
+  /** Events that repeat a whole text and lack some of it, because that text was longer than `maxEvent`. */
   readonly truncated: number;
+  /** Bytes of text that were sent as thinking. Text that a server splits itself is not counted. */
   readonly thinkingBytes: number;
+  /** Bytes of text that were sent as content. */
   readonly contentBytes: number;
+  /** Bytes of text, and of an unfinished event or body, that are held now. A finish would return them. */
   readonly held: number;
+  /** Texts whose thinking the server splits itself. */
   readonly splitByServer: number;
-  /** The number of tool calls in the text that were sent as calls; calls that the server itself sends are not counted. */
-  readonly calls: number;
-  /** Whether the answer is forwarded unread because it is not text: it is compressed, or not in UTF-8. */
+  /** Whether the stream is forwarded unread because its first bytes are not text: it is compressed (gzip, zstd, zlib or
+   * Brotli), or not in UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is fed.
+   * After the end of a stream, this describes that stream, until another begins. */
   readonly encoded: boolean;
+  /** Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted. */
+  readonly calls: number;
+  // End of what is generated.
 }
 
 /** Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. */

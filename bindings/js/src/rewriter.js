@@ -3,11 +3,7 @@
 import { bytesOf, concat, optionTexts, textOf, toolsTexts } from "./core.js";
 import { dialectOf } from "./dialect.js";
 import { Handle } from "./handle.js";
-
-const STATS = [
-  "events", "changed", "added", "repaired", "tooLong", "unread", "unpromoted", "truncated", "thinkingBytes", "contentBytes", "held",
-  "splitByServer", "calls",
-];
+import { STATS } from "./words.js";
 
 export class Rewriter extends Handle {
   // The dialects of the rewriter, kept so that they are not garbage-collected.
@@ -83,6 +79,6 @@ export class Rewriter extends Handle {
     core.call(core.functions.rewriter_stats, [], Handle.number(this));
     const reader = core.read();
     const stats = Object.fromEntries(STATS.map((name) => [name, reader.long()]));
-    return { ...stats, encoded: reader.flag() };
+    return { ...stats, encoded: stats.encoded === 1 };
   }
 }

@@ -21,4 +21,20 @@ export const KINDS = [
 export const PART_KINDS = ["thinking", "content", "call", "arguments", "call_end", "moved", "budget"];
 export const CHANNELS = ["content", "thinking", "narration", "tool"];
 export const CAUSES = ["marker", "implied", "end_of_stream", "forced", "malformed", "ended"];
+export const STATS = [
+  "events",
+  "changed",
+  "added",
+  "repaired",
+  "tooLong",
+  "unread",
+  "unpromoted",
+  "truncated",
+  "thinkingBytes",
+  "contentBytes",
+  "held",
+  "splitByServer",
+  "encoded",
+  "calls",
+];
 // End of what is generated.

@@ -10,26 +10,63 @@ use crate::errors::{self, Exclusive};
 use crate::text::{Form, Text, released};
 use crate::words::{self, SeveralWords};
 
+// Generated from src/ffi by tests/header: do not edit.
 /// The counts of a rewriter since it was made or reset.
 #[pyclass(frozen, get_all, module = "libaside")]
 pub struct Stats {
+    /// Events that have data, lines of JSON, and bodies that were read whole.
     events: u64,
+    /// The number of `events` that were sent changed, or with chunks before them.
     changed: u64,
+    /// Chunks and events that were written in addition to the server's.
     added: u64,
+    /// Faults of the stream that the option `repair` has mended.
     repaired: u64,
+    /// Events and bodies that were forwarded unread because they were longer than the option `max_event`.
     too_long: u64,
+    /// JSON objects that were forwarded unread because they are neither in a format that is read nor an error.
     unread: u64,
+    /// Answers whose thinking was to be sent as content too, and was too long for that.
     unpromoted: u64,
+    /// Events that repeat a whole text and lack some of it, because that text was longer than `max_event`.
     truncated: u64,
+    /// Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
     thinking_bytes: u64,
+    /// Bytes of text that were sent as content.
     content_bytes: u64,
+    /// Bytes of text, and of an unfinished event or body, that are held now. A finish would return them.
     held: u64,
+    /// Texts whose thinking the server splits itself.
     split_by_server: u64,
-    /// Whether the answer is forwarded unread because it is not text: it is compressed, or not in UTF-8.
+    /// Whether the stream is forwarded unread because its first bytes are not text: it is compressed (gzip, zstd, zlib
+    /// or Brotli), or not in UTF-8. Ask the server for `Accept-Encoding: identity`, or decode the body before it is
+    /// fed. After the end of a stream, this describes that stream, until another begins.
     encoded: bool,
-    /// The number of tool calls in the text that were sent as calls; calls that the server itself sends are not counted.
+    /// Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
     calls: u64,
 }
+
+impl From<aside::sse::Stats> for Stats {
+    fn from(stats: aside::sse::Stats) -> Stats {
+        Stats {
+            events: stats.events,
+            changed: stats.changed,
+            added: stats.added,
+            repaired: stats.repaired,
+            too_long: stats.too_long,
+            unread: stats.unread,
+            unpromoted: stats.unpromoted,
+            truncated: stats.truncated,
+            thinking_bytes: stats.thinking_bytes,
+            content_bytes: stats.content_bytes,
+            held: stats.held,
+            split_by_server: stats.split_by_server,
+            encoded: stats.encoded,
+            calls: stats.calls,
+        }
+    }
+}
+// End of what is generated.
 
 /// Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. One thread at a
 /// time may use a rewriter; a second thread gets BusyError.
@@ -195,23 +232,7 @@ impl Rewriter {
     /// The counts since the rewriter was made or reset.
     #[getter]
     fn stats(&self) -> PyResult<Stats> {
-        let stats = self.state.enter(|state| Ok(state.stats()))?;
-        Ok(Stats {
-            events: stats.events,
-            changed: stats.changed,
-            added: stats.added,
-            repaired: stats.repaired,
-            too_long: stats.too_long,
-            unread: stats.unread,
-            unpromoted: stats.unpromoted,
-            truncated: stats.truncated,
-            thinking_bytes: stats.thinking_bytes,
-            content_bytes: stats.content_bytes,
-            held: stats.held,
-            split_by_server: stats.split_by_server,
-            encoded: stats.encoded,
-            calls: stats.calls,
-        })
+        self.state.enter(|state| Ok(state.stats().into()))
     }
 
     fn __reduce__(&self) -> PyResult<Py<PyTuple>> {

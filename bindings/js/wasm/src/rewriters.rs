@@ -107,22 +107,6 @@ pub fn start_from_prompt(host: &mut Host, rewriter: u32) -> Result<i32, Failure>
 
 pub fn stats(host: &mut Host, rewriter: u32) -> Result<i32, Failure> {
     let stats = host.objects.rewriters.get(rewriter)?.inner.stats();
-    let counts = [
-        stats.events,
-        stats.changed,
-        stats.added,
-        stats.repaired,
-        stats.too_long,
-        stats.unread,
-        stats.unpromoted,
-        stats.truncated,
-        stats.thinking_bytes,
-        stats.content_bytes,
-        stats.held,
-        stats.split_by_server,
-        stats.calls,
-    ];
-    counts.into_iter().for_each(|count| host.output.long(count));
-    host.output.flag(stats.encoded);
+    stats.counts().into_iter().for_each(|(_, count)| host.output.long(count));
     Ok(0)
 }

@@ -386,6 +386,7 @@ def history_servers() -> list[str]: ...
 
 @final
 class Stats:
+    # Generated from src/ffi by tests/header: do not edit.
     @property
     def events(self) -> int: ...
     @property
@@ -414,6 +415,7 @@ class Stats:
     def encoded(self) -> bool: ...
     @property
     def calls(self) -> int: ...
+    # End of what is generated.
 
 @final
 class Rewriter:

@@ -21,26 +21,29 @@ module Aside
   class Rewriter
     include Handle
 
+    # Generated from src/ffi by tests/header: do not edit.
+
     # The counts of a rewriter since it was made or last reset, frozen:
     #
-    # +events+:: events that have data, lines of JSON, and bodies that were read whole
-    # +changed+:: those of these events that were sent changed, or with chunks before them
-    # +added+:: chunks and events that were added to those of the server
-    # +repaired+:: faults that <tt>repair: true</tt> has mended
-    # +too_long+:: events and bodies longer than +max_event+, which were forwarded unread
-    # +unread+:: JSON objects of no format that is read, nor an error
-    # +unpromoted+:: answers whose thinking was to be sent as content too, and was too long for that
-    # +truncated+:: events that repeat a whole text and lack some of it, because it was too long to be kept
-    # +thinking_bytes+:: bytes of text that were sent as thinking, without what a server splits itself
-    # +content_bytes+:: bytes of text that were sent as content
-    # +held+:: bytes of text and of an unfinished event that #finish would return now
-    # +split_by_server+:: texts whose thinking the server splits itself
-    # +encoded+:: whether the stream is forwarded unread because its first bytes are not text: it is compressed, or its encoding is
-    # not
-    #             UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body first
-    # +calls+:: tool calls of the text that were sent as calls, without those that a server sends itself
+    # +events+:: Events that have data, lines of JSON, and bodies that were read whole.
+    # +changed+:: The number of +events+ that were sent changed, or with chunks before them.
+    # +added+:: Chunks and events that were written in addition to the server's.
+    # +repaired+:: Faults of the stream that the option +repair+ has mended.
+    # +too_long+:: Events and bodies that were forwarded unread because they were longer than the option +max_event+.
+    # +unread+:: JSON objects that were forwarded unread because they are neither in a format that is read nor an error.
+    # +unpromoted+:: Answers whose thinking was to be sent as content too, and was too long for that.
+    # +truncated+:: Events that repeat a whole text and lack some of it, because that text was longer than +max_event+.
+    # +thinking_bytes+:: Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
+    # +content_bytes+:: Bytes of text that were sent as content.
+    # +held+:: Bytes of text, and of an unfinished event or body, that are held now. A finish would return them.
+    # +split_by_server+:: Texts whose thinking the server splits itself.
+    # +encoded+:: Whether the stream is forwarded unread because its first bytes are not text: it is compressed (gzip, zstd,
+    #   zlib or Brotli), or not in UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body before it
+    #   is fed. After the end of a stream, this describes that stream, until another begins.
+    # +calls+:: Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
     Stats = Struct.new(:events, :changed, :added, :repaired, :too_long, :unread, :unpromoted, :truncated, :thinking_bytes,
                        :content_bytes, :held, :split_by_server, :encoded, :calls)
+    # End of what is generated.
 
     # The facts of a request that concern its answer, from Rewriter.read_request.
     #
@@ -265,12 +268,12 @@ module Aside
     #
     #   rewriter.stats.thinking_bytes
     def stats
-      *counts, encoded, calls = exclusively do
+      counts = exclusively do
         Native.filled(Native::REWRITER_STATS_SIZE, Native::REWRITER_STATS_UNPACK) do |out|
           Error.check(Native.aside_rewriter_get_stats(address, out))
         end
       end
-      Stats.new(*counts, encoded == 1, calls).freeze
+      Stats.new(*counts).tap { |stats| stats.encoded = stats.encoded == 1 }.freeze
     end
 
     # Frees the rewriter at once, without waiting for Ruby to collect it. Held bytes are lost: call #finish first to get them. May
