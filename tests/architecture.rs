@@ -318,6 +318,18 @@ fn no_files_or_folders_import_each_other_in_a_circle() {
     assert!(shown.is_empty(), "imports in a circle:\n{}", shown.join("\n"));
 }
 
+#[test]
+fn the_page_on_the_design_lists_each_folder() {
+    let page = fs::read_to_string(Path::new(ROOT).join("docs/design.md")).unwrap();
+    let table: String = page.lines().filter(|line| line.starts_with("| `")).collect();
+    for entry in fs::read_dir(Path::new(ROOT).join("src")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let name = name.trim_end_matches(".rs");
+        let is_listed = table.contains(&format!("`{name}/`")) || table.contains(&format!("`{name}`"));
+        assert!(is_listed || name == "lib", "docs/design.md does not list src/{name}");
+    }
+}
+
 /// Returns the modules of a package in JavaScript or Python that a file imports: `./NAME.js`, `.NAME`, or the package itself.
 fn imported(text: &str, is_python: bool) -> BTreeSet<String> {
     let of_line = |line: &str| {
