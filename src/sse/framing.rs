@@ -1,4 +1,7 @@
 //! Decides the kind of a stream by its first bytes, and finds the ends of its events, lines and bodies.
+//!
+//! Laws: only whole events, lines and bodies are read, so cuts make no difference. Bytes that are too long to be read, or are not
+//! text, are sent unread.
 
 use std::mem;
 
@@ -9,6 +12,7 @@ use super::repair::{Repairer, Shaper};
 use super::rewrite::Rewrite;
 use super::rewriter::{Mode, Rewriter};
 use crate::Error;
+use crate::answer::Input;
 use crate::memory::{self, append};
 
 /// The most bytes that are read to decide whether a stream is text. Compressed data has a byte among its first few that text
@@ -141,7 +145,7 @@ impl Rewriter {
                 let mended = repairer.release(|event| self.rewrite.event(event, false, out))?;
                 self.rewrite.setup.stats.repaired += u64::from(mended);
             }
-            self.rewrite.flush(out)?;
+            self.rewrite.write_held(Input::Flush, out)?;
             self.pass_long(&rest[..used], out)?;
             self.mode = if end.is_some() { Mode::Events } else { Mode::LongEvent };
         } else if end.is_none() {
@@ -157,7 +161,7 @@ impl Rewriter {
         Ok(used)
     }
 
-    /// Writes the held event. With `last`, it is the last one of all streams.
+    /// Writes the held event. With `last`, the stream ends with this event.
     pub(super) fn held_event(&mut self, last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let held = mem::take(&mut self.held);
         self.event(&held, last, out)?;
@@ -166,7 +170,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Writes an event. Mending and shaping are in separate functions, so that streams without them do not pay for them.
+    /// Writes an event. Mending and shaping are in separate functions, so that they cost streams without them nothing.
     #[inline]
     fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         match (self.repairer.get_mut(), self.shaper.get_mut()) {
@@ -208,7 +212,7 @@ impl Rewriter {
         if self.mode == Mode::LongLine {
             append(out, &rest[..used])?;
         } else if self.held.len() + used > self.max_event() {
-            self.rewrite.flush(out)?;
+            self.rewrite.write_held(Input::Flush, out)?;
             self.pass(&rest[..used], out)?;
             self.mode = Mode::LongLine;
         } else if end.is_some() && self.held.is_empty() {

@@ -1,5 +1,5 @@
-//! Leaves out the thinking that a server has split itself, of lists of blocks and items. Thinking that is split here is not written in
-//! the first place.
+//! Removes thinking that a server has split itself from lists of blocks and items. Thinking that is split here is not written in the
+//! first place. So dropping the thinking is splitting, and then dropping it, whoever splits.
 
 use crate::json::{Edits, Value};
 use crate::memory;

@@ -13,8 +13,22 @@
 // writes the split text as JSON.
 // `envelope` finds the fields of an event faster, if the event differs from the `known` one in little more than its text. If no
 // thinking is wanted, none is written, and `hide` removes thinking that a server has split itself. `comments` removes comments.
+// `gate` reads requests, and decides which answers need a rewriter.
 //
-// Each format keeps the laws of `tests/sse_laws.rs`, whatever the server sends.
+// The laws, which `tests/sse_laws.rs` tests in all formats, and the code that keeps them:
+//
+// - Bytes that need no change pass. A format notes changes as edits; all other bytes are copied, and so is what is not read.
+// - Cuts make no difference. `framing` waits for whole events, lines and bodies, and a scanner's results for a text do not depend
+//   on its cuts.
+// - A body is a stream that has each of its texts in one delta, as a list, if calls are held until they are whole, no thinking is
+//   sent again as content, and no content turns out to be thinking. A format reads the texts of a body as it reads those of a
+//   stream.
+// - Dropping the thinking is splitting, and then dropping it. A format leaves out the thinking when it writes a split text.
+// - Splitting, putting into one shape and repairing change no text when they are repeated, unless the content has a marker that is
+//   text. `repair` changes nothing in its own output, and a scanner finds no marker in the text that remains.
+// - Every byte of a text is in exactly one part, or is a marker or framing. `answer` makes the parts, and a format writes each once.
+//
+// The first comment of a module says which laws it keeps, and how.
 
 mod choices;
 mod comments;

@@ -1,4 +1,4 @@
-//! The option for sending every server's answers in one shape.
+//! The option for sending every server's answers in one shape. An answer that has the shape already keeps its texts.
 
 /// The shapes of servers' answers that a rewriter changes into one shape ([`Options::normalise`](super::Options::normalise)).
 /// All apply to chat completions, and [`CONTENT`](Shapes::CONTENT) to every format.

@@ -6,7 +6,7 @@ use super::normalise::Shapes;
 use crate::answer::{self, ImpliedEnd, NotWhole, Thinking, Tools, UnknownTool};
 use crate::{CallsInThinking, LeadingTags, ScannerOptions, Start, StrayClose};
 
-/// The name of the field that the thinking goes to.
+/// The name of the field for the thinking.
 ///
 /// ```
 /// use aside::sse::Field;

@@ -1,5 +1,6 @@
 //! The interface that the code of every format implements, and the data that it shares. The formats do not know each other:
 //! [`rewrite`](super::rewrite) hands each event to the code of one format.
+//! That code writes each part of a text once, and keeps the laws of the [module](super).
 
 use super::event::{EventPart, OwedLineFeed};
 use crate::Error;

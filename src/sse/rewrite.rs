@@ -1,4 +1,7 @@
 //! Rewrites one event, or one whole body, by its format.
+//!
+//! Laws: an event of no format that is read is sent unchanged. Held text is sent before an event that it must precede, so that each
+//! part of a text is written once and in order.
 
 use std::mem;
 use std::sync::Arc;
@@ -103,17 +106,8 @@ impl Rewrite {
         messages.get().map_or(0, Protocol::held) + responses.get().map_or(0, Protocol::held) + choices.held()
     }
 
-    /// Writes the bytes that are held back as text. The streams continue.
-    pub fn flush(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.write_held(Input::Flush, out)
-    }
-
-    /// Writes the held text, because the streams are over.
-    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.write_held(Input::Finish, out)
-    }
-
-    fn write_held(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+    /// Writes the text that is held back. With `Input::Finish`, the streams are over; with `Input::Flush`, they continue.
+    pub fn write_held(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         self.begin_event();
         self.release(input, out)
     }
@@ -355,20 +349,19 @@ impl Rewrite {
             other.make_way(context, is_last, &event)?;
         }
         let has_released = context.out.len() > start;
-        let changes = if is_of_messages {
-            let messages = messages.made_by(|| Messages::new(options))?;
-            match read {
-                AnyFields::Messages(fields) => messages.event(context, is_last, &event, fields)?,
-                _ => messages.event(context, is_last, &event, &messages::Fields::read(event.data()))?,
+        let changes = match read {
+            AnyFields::Messages(fields) if is_of_messages => {
+                messages.made_by(|| Messages::new(options))?.event(context, is_last, &event, fields)?
             }
-        } else if is_of_responses {
-            let responses = responses.made_by(|| Responses::new(options))?;
-            match read {
-                AnyFields::Responses(fields) => responses.event(context, is_last, &event, fields)?,
-                _ => responses.event(context, is_last, &event, &responses::Fields::read(event.data()))?,
+            AnyFields::Responses(fields) => {
+                responses.made_by(|| Responses::new(options))?.event(context, is_last, &event, fields)?
             }
-        } else {
-            choices.event(context, is_last, &event)?
+            // An error, which may have the members of an event of Responses.
+            _ if is_of_responses => {
+                let fields = &responses::Fields::read(event.data());
+                responses.made_by(|| Responses::new(options))?.event(context, is_last, &event, fields)?
+            }
+            _ => choices.event(context, is_last, &event)?,
         };
         let changes = changes | has_released;
         if let Some(silencer) = self.silencer.get_mut() {

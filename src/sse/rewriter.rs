@@ -7,7 +7,7 @@ use super::event::EventFramer;
 use super::options::{Body, Options};
 use super::repair::{Repairer, Shaper};
 use super::rewrite::Rewrite;
-use crate::answer::{Stats, Tools};
+use crate::answer::{Input, Stats, Tools};
 use crate::json::Braces;
 use crate::memory::{TryBox, append};
 use crate::{Dialect, Error, Start};
@@ -219,14 +219,14 @@ impl Rewriter {
         {
             let mended = repairer.finish(&self.held, |event| self.rewrite.event(event, false, out))?;
             self.rewrite.setup.stats.repaired += u64::from(mended);
-            self.rewrite.finish(out)?;
+            self.rewrite.write_held(Input::Finish, out)?;
             self.begin_stream();
             return Ok(());
         }
         match self.mode {
             Mode::Events if !self.held.is_empty() => self.held_event(true, out)?,
             Mode::Lines if !self.held.is_empty() => self.rewrite.line(&self.held, true, out)?,
-            Mode::Events | Mode::Lines => self.rewrite.finish(out)?,
+            Mode::Events | Mode::Lines => self.rewrite.write_held(Input::Finish, out)?,
             _ => append(out, &self.held)?,
         }
         self.begin_stream();

@@ -32,7 +32,7 @@ pub fn write_value(
     }
 }
 
-/// The part of a choice's text that goes into its own event, or into a body.
+/// The stretches of a choice's text that are written into the event or body in which they arrived.
 pub struct Fields<'a> {
     pub layout: &'static Layout,
     /// The field for the thinking; `None` if the thinking is left out.

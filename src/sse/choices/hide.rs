@@ -1,4 +1,4 @@
-//! Leaves out the thinking that a server has split itself, of the choices of a chunk, a line or a body.
+//! Removes thinking that a server has split itself from the choices of a chunk, a line or a body.
 
 use super::chunk::{REASONING, says};
 use super::layout::Layout;

@@ -1,17 +1,20 @@
-//! Answers that are made of choices: each choice's text goes through its scanner, and the scanner's results go into the fields
-//! of the choice. Text for which a chunk of the stream has no place gets separate chunks before it. The differences between
-//! formats are in their layouts.
+//! Answers that are made of choices: chat and legacy completions, and Ollama. A scanner reads the text of each choice, and its
+//! results are written into the fields of the choice. The differences between these formats are in their layouts.
 //!
 //! A choice's stream:
 //!
-//! | state | text comes | the server splits it | a call of the server | the choice finishes |
+//! | state | text arrives | the server splits it | the server makes a call | the choice finishes |
 //! |---|---|---|---|---|
-//! | scanned | it is split | *server's*, or *over* if no calls are wanted | what waits is content; it is still scanned | *over* |
-//! | server's | only calls are taken out | | *over* | *over* |
-//! | over | it is content, and is split; it is sent unchanged if text of the choice was before | | | |
+//! | scanned | it is split | *server's*, or *over* if no calls are wanted | held text is sent as content | *over* |
+//! | server's | only calls are looked for | | *over* | *over* |
+//! | over | after a finish reason, it is split as a new text of content; otherwise it is sent unchanged | | | |
 //!
-//! The last stretch of an event's text stays in the event, and earlier stretches are sent in extra chunks. Text that a scanner
-//! holds is sent with the next event of its choice, or in an extra chunk before the end.
+//! The last stretch of an event's text stays in the event, and earlier stretches are sent in extra chunks before it. Text that a
+//! scanner holds is sent with the next event of its choice, or in an extra chunk before the end.
+//!
+//! Laws: a chunk or body without changes is copied, and a changed one keeps all its other members. Each part of a text is written
+//! once, in its chunk or in an extra chunk. A choice of a body is read like the delta of a stream that has its whole text. Without
+//! the thinking, the content and the calls are the same.
 
 mod body;
 mod chunk;
@@ -59,7 +62,7 @@ struct ChoiceStream {
     wrapper: TryBox<Wrapper>,
     /// Whether a finish reason has ended the text.
     has_finished: bool,
-    /// Whether text has arrived after the finish reason. The scanner `split` of the text reads it.
+    /// Whether text has arrived after the finish reason, which the text's second scanner, `split`, reads.
     goes_on: bool,
     /// Whether the finish reason that was sent is `tool_calls`.
     has_told_stop: bool,
@@ -99,7 +102,7 @@ impl ChoiceStream {
         choice.finishes && is_fresh && !self.text.has_own_calls && !says
     }
 
-    /// Begins to read text that comes after its finish reason, as a new answer in the content.
+    /// Begins to read text that arrives after the finish reason, as a new answer in the content.
     fn go_on(&mut self, setup: &Setup, choice: &Choice) -> Result<(), Error> {
         if !self.has_finished || !choice.answers || choice.content.is_none() || choice.is_split || self.text.is_bare() {
             return Ok(());
@@ -207,7 +210,7 @@ impl Choices {
         self.layout = layout;
     }
 
-    /// Takes the only choice of a chunk whose positions are known from the chunk before.
+    /// Notes the only choice of a chunk that has the envelope of the chunk before, as `read` does for other chunks.
     pub fn take(&mut self, layout: &'static Layout, mut choice: Choice) -> memory::Result<()> {
         self.layout = layout;
         // This chunk's text differs from the earlier chunk's, so `answers` is computed again.
@@ -288,7 +291,7 @@ impl Choices {
         Ok(push(&mut self.all, stream)?)
     }
 
-    /// Writes the held text of the choices that `due` names.
+    /// Writes the held text of the choices for whose index `due` returns true.
     fn release_some(
         &mut self,
         context: &mut Context<'_>,

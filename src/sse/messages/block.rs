@@ -191,8 +191,8 @@ pub fn string(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     append(out, b"\"")
 }
 
-/// Calls `take` with stretches and their text: with at most `alone` separately, and with the rest joined by kind. So a few
-/// bytes of text cannot become many times as many bytes of blocks. A call's arguments stay with its beginning.
+/// Calls `piece` with stretches and the kind of their text: with at most `alone` stretches separately, and with the rest joined by
+/// kind. So a few bytes of text cannot become many times as many bytes of blocks. A call's arguments stay with its beginning.
 pub fn pieces<E>(
     parts: &Parts,
     runs: &[Run],

@@ -56,7 +56,8 @@ impl Message {
         self.texts.iter().position(|block| block.index == index)
     }
 
-    /// Returns the index with which a block other than an open text block is sent, if it is sent. An unknown block has none.
+    /// Returns the index that is sent for a block other than an open text block: `None` if the block is unknown, and `Some(None)`
+    /// if it is left out.
     pub fn other(&self, index: u64) -> Option<Option<u64>> {
         self.others.iter().find(|block| block.index == index).map(|block| block.out)
     }

@@ -3,15 +3,18 @@
 //!
 //! A text block of the server, and the output for each of its events:
 //!
-//! | state | thinking comes | content comes | a call comes | its end comes |
+//! | state | thinking arrives | content arrives | a call arrives | its end arrives |
 //! |---|---|---|---|---|
-//! | waits: only its start has arrived | a thinking block: *open* | its start: *open* | a call's block: *open* | its start and
-//! end |
+//! | waits: only its start has arrived | a thinking block's start | its own start | a call's start | its start and end |
 //! | open, for text of this kind | a delta | a delta | a delta of arguments | the end |
-//! | open, for text of another kind | the end, then as *waits* | the end, then as *waits* | the end, then as *waits* | the end |
+//! | open, for text of another kind | the end, and a start | the end, and a start | the end, and a start | the end |
 //!
-//! A thinking block gets a signature before its end. Events of other blocks are sent after a start that waits. The start of
-//! another block, and events of the message, also release held text.
+//! After a start, the block is open for text of that kind. A thinking block gets a signature before its end. Before an event of
+//! another block, a start that waits is sent. The start of another block, and events of the message, also release held text.
+//!
+//! Laws: an event or body without changes is copied, but a block's start is held until its text shows which blocks it becomes. Each
+//! part of a text is written once. The text blocks of a body are read like those of a stream. Without the thinking, the other blocks
+//! are the same, with indexes that leave no gap.
 
 mod block;
 mod body;

@@ -73,7 +73,7 @@ impl Outgoing {
         Some(index.saturating_sub(self.left_out))
     }
 
-    /// Returns the index with which a block of the server is sent, if only blocks that were left out have moved it.
+    /// Returns the index that a block of the server gets after the blocks before it that were left out.
     pub fn index_of(&self, index: u64) -> Option<u64> {
         index.checked_sub(self.left_out)
     }

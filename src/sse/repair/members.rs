@@ -13,7 +13,7 @@ pub struct Wanted {
     /// Whether thinking and content stay in one chunk.
     pub merges: bool,
     pub normalise: Shapes,
-    /// The field that the thinking goes to.
+    /// The field for the thinking.
     pub field: Field,
 }
 

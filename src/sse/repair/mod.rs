@@ -1,7 +1,9 @@
 //! Mends events that make clients fail, before they are rewritten: data that is empty or not JSON, chunks without choices or
 //! with another id, carriage returns, data after `[DONE]`. `chunk` mends the members of a chunk, `members` puts thinking that a
-//! server splits into one shape, and `blocks` mends the blocks of a message. Everything else must stay unchanged, and mending
-//! twice must change nothing more. `shape` is for hosts that want the shape but no repair.
+//! server splits into one shape, and `blocks` mends the blocks of a message. `shape` is for hosts that want the shape but no repair.
+//!
+//! Laws: an event without faults stays unchanged, except for line ends, which become `\n`. Mending or shaping twice changes
+//! no more than doing it once. Only blank blocks, text that is there twice, and data after `[DONE]` are left out.
 
 mod blocks;
 mod calls;

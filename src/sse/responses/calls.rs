@@ -1,4 +1,4 @@
-//! Ids of calls. No two calls of a response may have the same id, because clients tell items apart by their ids.
+//! Ids of calls. No two calls of a response may have the same id, because clients distinguish items by their ids.
 
 use super::outgoing::{Outgoing, write_index};
 use crate::Error;

@@ -57,12 +57,7 @@ impl Responses {
                         return Ok(false);
                     }
                     // The start cannot be held, so the message is opened now.
-                    self.messages[message].open_message(
-                        Some(part),
-                        content.unwrap_or(0),
-                        &mut self.outgoing,
-                        context,
-                    )?;
+                    self.messages[message].open_part(part, &mut self.outgoing, context)?;
                 }
                 Kind::TextDelta if state == PartState::Growing => {
                     return self.delta(context, incoming, message, part);
@@ -84,7 +79,7 @@ impl Responses {
         // The event is not about text, or arrives out of order.
         self.promotion.close();
         let message = &mut self.messages[message];
-        message.open_message(None, content.unwrap_or(0), &mut self.outgoing, context)?;
+        message.open_message(content.unwrap_or(0), &mut self.outgoing, context)?;
         if let Some(content) = content {
             message.note_other(content)?;
         }
@@ -141,7 +136,7 @@ impl Responses {
                 return Ok(false);
             }
             let index = here.parts[part].index;
-            here.open_message(Some(part), index, &mut self.outgoing, context)?;
+            here.open_part(part, &mut self.outgoing, context)?;
             here.pass(event, fields, Some(index), &mut self.outgoing, context)?;
             return Ok(true);
         }
@@ -172,7 +167,7 @@ impl Responses {
         let is_written = if said.is_empty() && context.scratch.parts.runs().is_empty() {
             let here = &mut self.messages[message];
             let index = here.parts[part].index;
-            here.open_message(Some(part), index, &mut self.outgoing, context)?;
+            here.open_part(part, &mut self.outgoing, context)?;
             here.pass(event, fields, Some(index), &mut self.outgoing, context)?;
             true
         } else {

@@ -57,8 +57,7 @@ impl Responses {
         }
         self.write_runs(context, message, part, None)?;
         if self.messages[message].parts[part].len == 0 {
-            let message = &mut self.messages[message];
-            message.open_message(Some(part), message.parts[part].index, &mut self.outgoing, context)?;
+            self.messages[message].open_part(part, &mut self.outgoing, context)?;
         }
         Ok(())
     }
@@ -94,8 +93,7 @@ impl Responses {
                 return Ok(false);
             }
             self.promotion.close();
-            let message = &mut self.messages[message];
-            message.open_message(Some(part), message.parts[part].index, &mut self.outgoing, context)?;
+            self.messages[message].open_part(part, &mut self.outgoing, context)?;
         }
         Ok(true)
     }
@@ -247,8 +245,10 @@ impl Responses {
         }
         let here = &mut self.messages[message];
         if contradicts && !here.has_message_open() {
-            let index = new_text.map_or(0, |part| here.parts[part].index);
-            here.open_message(new_text, index, &mut self.outgoing, context)?;
+            match new_text {
+                Some(part) => here.open_part(part, &mut self.outgoing, context)?,
+                None => here.open_message(0, &mut self.outgoing, context)?,
+            }
         } else if !here.has_message_open() {
             let is_empty = here.holds_start() && here.parts.iter().all(|part| part.len == 0);
             if !is_empty {
@@ -258,9 +258,10 @@ impl Responses {
                 self.outgoing.renumbers = true;
                 return Ok(false);
             }
-            here.open_message(None, 0, &mut self.outgoing, context)?;
+            here.open_message(0, &mut self.outgoing, context)?;
         }
-        here.close_unannounced(&mut self.outgoing, context)?;
+        // The server has not sent the starts of these parts, so it will not send their ends either.
+        here.close_parts(|part| part.is_unannounced, &mut self.outgoing, context)?;
         let is_plain = here.is_plain();
         if !contradicts && !is_plain {
             // Parts that the server has not ended are not in the kept content.

@@ -35,7 +35,11 @@ impl Responses {
         let thinking = if is_complete { self.promotion.counted(&mut context.setup.stats) } else { b"" };
         if let (false, Some(message), Some(last)) = (thinking.is_empty(), thought, self.messages.last()) {
             let place = self.outgoing.places.insert(last.index);
-            self.outgoing.promote(outgoing::Target { out: place, id: &message.id, pair: 1 }, thinking, context.out)?;
+            self.outgoing.promote(
+                outgoing::ItemTarget { out: place, id: &message.id, pair: 1 },
+                thinking,
+                context.out,
+            )?;
             let mut json = Vec::new();
             outgoing::write_promoted(&message.id, thinking, &mut json)?;
             promoted = Some((place, json));

@@ -10,7 +10,7 @@ use super::annotations::chars;
 use super::calls::prefix;
 use super::fields::{Object, inside};
 use super::message::{Closed, Message, PartState, TextPart};
-use super::outgoing::Target;
+use super::outgoing::ItemTarget;
 use super::repeat::write_message;
 use super::split;
 use crate::answer::{Input, Purpose};
@@ -55,7 +55,7 @@ impl List {
         push(&mut self.items, (out, memory::copy(&data[object.whole.clone()])?))
     }
 
-    /// Adds the items of a message. Its parts of a message get the other members of the server's message.
+    /// Adds the items of a message. Each message among them gets the other members of the server's message.
     fn add(&mut self, data: &[u8], object: &Object, message: &Message) -> memory::Result<()> {
         self.is_changed = true;
         for (number, Closed { out, pair, json }) in message.closed.iter().enumerate() {
@@ -67,7 +67,7 @@ impl List {
                     let is_last = number + 1 == message.closed.len();
                     let status =
                         object.status.clone().filter(|_| is_last).map_or(&b"\"completed\""[..], |at| &data[at]);
-                    let target = Target { out: *out, id: &message.id, pair };
+                    let target = ItemTarget { out: *out, id: &message.id, pair };
                     write_message(target, data, object, status, json, &mut item)?;
                 }
             }
@@ -216,7 +216,7 @@ impl Responses {
             }
             self.promotion.close();
             let message = &mut self.messages[at];
-            message.open_message(None, content as u64, &mut self.outgoing, context)?;
+            message.open_message(content as u64, &mut self.outgoing, context)?;
             message.keep_done(content as u64, Some(&data[part.whole.clone()]), &mut self.outgoing)?;
         }
         let status = object.status.clone().map_or(&b"\"completed\""[..], |at| &data[at]);
@@ -274,7 +274,7 @@ impl Responses {
         self.write_runs(context, message, part, None)?;
         let message = &mut self.messages[message];
         if said.is_empty() {
-            message.open_message(Some(part), index, &mut self.outgoing, context)?;
+            message.open_part(part, &mut self.outgoing, context)?;
         }
         message.close_parts(|part| part.index == index, &mut self.outgoing, context)?;
         message.end_part(part, &mut self.outgoing);

@@ -2,22 +2,24 @@
 //! repeated as a whole. Thinking in the text of a message must become an item before the message, so all later items move. A
 //! client must get the same items from the events and from the repeated whole.
 //!
-//! A message of the server, and its open item:
+//! A message of the server, and the output for its open item:
 //!
-//! | open item | thinking comes | content comes | a call comes | the message is done |
+//! | open item | thinking arrives | content arrives | a call arrives | the message is done |
 //! |---|---|---|---|---|
-//! | nothing | a reasoning item | the message's start, at the server's index if that is free | a call's item | the start and
-//! the end |
-//! | reasoning | a delta | it is closed; the message's start | it is closed; a call's item | it is closed |
-//! | message | it is closed; a reasoning item of the next pair | a delta | it is closed; a call's item | the server's end, with
-//! the item's text |
-//! | call | it is closed; a reasoning item | it is closed; the message's start | arguments, or it is closed and another begins
-//! | it is closed |
+//! | nothing | a reasoning item's start | the message's start | a call's start | the message's start and end |
+//! | reasoning | a delta | the end; the message's start | the end; a call's start | the end |
+//! | message | the end; a reasoning item's start | a delta | the end; a call's start | the server's end, with the item's text |
+//! | call | the end; a reasoning item's start | the end; the message's start | a delta, or the end and a start | the end |
 //!
-//! A pair is at most one reasoning item and then one message; the ids of later pairs have a number. A part of the message
-//! grows, its text ends, and the part is over (`PartState`). Each event that repeats a text is changed to repeat the deltas
-//! that were sent, or is left out if its item is closed already. An added item moves all later items by one place, and after an
-//! added or omitted event all sequence numbers are counted anew.
+//! The first message that is sent has the place of the server's message, unless another item was given that place. A pair is at most
+//! one reasoning item and then one message; the ids of later pairs have a number. A part of the message grows, its text ends, and
+//! the part is over (`PartState`). Each event that repeats a text is changed to repeat the deltas that were sent, or is left out if
+//! its item is closed already. An added item moves all later items by one place, and after an added or omitted event all sequence
+//! numbers are counted anew.
+//!
+//! Laws: an event or body without changes is copied, but a message's start is held until its text shows which items it becomes. Each
+//! part of a text is written once as deltas, and repeated as it was sent. A message of a body is read like the deltas of a stream.
+//! Without the thinking, the other items are the same, with indexes that leave no gap.
 
 mod annotations;
 mod calls;
@@ -166,9 +168,9 @@ impl Responses {
         if !message.may_release_start() {
             return Ok(());
         }
-        message.open_message(None, 0, &mut self.outgoing, context)?;
+        message.open_message(0, &mut self.outgoing, context)?;
         for part in 0..message.parts.len() {
-            message.open_message(Some(part), message.parts[part].index, &mut self.outgoing, context)?;
+            message.open_part(part, &mut self.outgoing, context)?;
         }
         Ok(())
     }

@@ -10,18 +10,18 @@ use crate::memory::{self, append, append_all};
 use crate::sse::event::EventPart;
 use crate::sse::options::{Options, ResponsesAs};
 
-/// The most memory that a finished text leaves to the next text.
+/// The largest buffer that a finished text leaves for the next text.
 const KEPT: usize = 4096;
 
 /// The item for a text: its index, the id of its message, and the number of its pair of items.
 #[derive(Clone, Copy)]
-pub struct Target<'a> {
+pub struct ItemTarget<'a> {
     pub out: u64,
     pub id: &'a [u8],
     pub pair: u64,
 }
 
-impl Target<'_> {
+impl ItemTarget<'_> {
     /// Writes an id, with its quotes.
     pub fn write_id(&self, prefix: &str, out: &mut Vec<u8>) -> memory::Result<()> {
         append_all(out, &[b"\"", prefix.as_bytes(), self.id])?;
@@ -40,7 +40,7 @@ pub struct Name<'a> {
 }
 
 impl<'a> Name<'a> {
-    /// Returns the name that is called `flat` in the answer.
+    /// Returns the name of the tool that is called `flat` in the answer.
     pub fn of(flat: &'a [u8], tools: Option<&Tools>) -> Name<'a> {
         let split = tools.and_then(|tools| tools.in_namespace(str::from_utf8(flat).ok()?));
         match split {
@@ -125,7 +125,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns the number with which an event is sent that has the number `own`.
+    /// Returns the number that an event gets in place of the server's number `own`.
     fn number(&mut self, own: u64) -> u64 {
         let number = self.next.filter(|_| self.renumbers).unwrap_or(own);
         self.next = Some(number.saturating_add(1));
@@ -280,7 +280,7 @@ impl Outgoing {
     }
 
     /// Opens an item for thinking.
-    pub fn open_reasoning(&mut self, target: Target<'_>, out: &mut Vec<u8>) -> memory::Result<()> {
+    pub fn open_reasoning(&mut self, target: ItemTarget<'_>, out: &mut Vec<u8>) -> memory::Result<()> {
         let content = if self.is_summary { "" } else { ",\"content\":[]" };
         let prefix = self.prefix;
         self.add("response.output_item.added", out, |out| {
@@ -296,7 +296,7 @@ impl Outgoing {
     }
 
     /// Writes thinking.
-    pub fn reasoning(&mut self, target: Target<'_>, text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    pub fn reasoning(&mut self, target: ItemTarget<'_>, text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         self.of_reasoning(self.reasoning_delta(), target, out, |_, out| write_text(b",\"delta\":", text, out))
     }
 
@@ -313,7 +313,7 @@ impl Outgoing {
     /// Closes an item of thinking that has this text. `item` is the item as JSON.
     pub fn close_reasoning(
         &mut self,
-        target: Target<'_>,
+        target: ItemTarget<'_>,
         text: &[u8],
         item: &[u8],
         out: &mut Vec<u8>,
@@ -338,7 +338,7 @@ impl Outgoing {
     fn of_reasoning(
         &mut self,
         kind: &str,
-        target: Target<'_>,
+        target: ItemTarget<'_>,
         out: &mut Vec<u8>,
         rest: impl FnOnce(&str, &mut Vec<u8>) -> memory::Result<()>,
     ) -> memory::Result<()> {
@@ -354,7 +354,7 @@ impl Outgoing {
     }
 
     /// Writes a message that repeats the thinking as content.
-    pub fn promote(&mut self, target: Target<'_>, text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    pub fn promote(&mut self, target: ItemTarget<'_>, text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         let place = |out: &mut Vec<u8>| {
             append(out, b",\"item_id\":")?;
             target.write_id("", out)?;
@@ -466,7 +466,7 @@ pub fn write_call(id: &[u8], name: Name<'_>, arguments: &[u8], status: &str, out
 /// Writes a finished item of thinking. `status` includes the quotes.
 pub fn write_reasoning(
     prefix: &str,
-    target: Target<'_>,
+    target: ItemTarget<'_>,
     text: &[u8],
     status: &[u8],
     is_summary: bool,

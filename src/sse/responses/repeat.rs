@@ -1,13 +1,13 @@
 //! Writes messages and parts of the server with the content that was sent: clients compare what is repeated with the deltas.
 
 use super::fields::Object;
-use super::outgoing::{Target, write_text};
+use super::outgoing::{ItemTarget, write_text};
 use crate::json::{Edits, Span};
 use crate::memory;
 
 /// Writes a message of the server with this id, status and content, without the brackets of the list.
 pub fn write_message(
-    target: Target<'_>,
+    target: ItemTarget<'_>,
     data: &[u8],
     item: &Object,
     status: &[u8],

@@ -9,7 +9,9 @@ use crate::sse::event::Event;
 use crate::sse::protocol::Context;
 use crate::sse::responses::annotations::Annotations;
 use crate::sse::responses::fields::{Fields, Object};
-use crate::sse::responses::outgoing::{Name, Outgoing, Target, write_call, write_index, write_reasoning, write_text};
+use crate::sse::responses::outgoing::{
+    ItemTarget, Name, Outgoing, write_call, write_index, write_reasoning, write_text,
+};
 use crate::sse::responses::repeat::{write_message, write_text_part};
 
 impl Message {
@@ -39,11 +41,6 @@ impl Message {
         Ok(self.keep_closed(None, json, outgoing)?)
     }
 
-    /// Ends the parts of the open message whose start the server has not sent: it will not send their ends either.
-    pub fn close_unannounced(&mut self, outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
-        self.close_parts(|part| part.is_unannounced, outgoing, context)
-    }
-
     /// Ends those open parts of the open message for which `wanted` returns true.
     pub fn close_parts(
         &mut self,
@@ -51,7 +48,7 @@ impl Message {
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
-        let target = Target { out: self.place, id: &self.id, pair: self.pair };
+        let target = ItemTarget { out: self.place, id: &self.id, pair: self.pair };
         for part in self.parts.iter_mut().filter(|part| part.is_open && wanted(part)) {
             part.is_open = false;
             if part.state == PartState::Over {
@@ -96,7 +93,7 @@ impl Message {
         self.close_parts(|_| true, outgoing, context)?;
         if !outgoing.is_silent {
             outgoing.truncated += u64::from(self.done.is_cut);
-            let target = Target { out: self.place, id: &self.id, pair: self.pair };
+            let target = ItemTarget { out: self.place, id: &self.id, pair: self.pair };
             let mut event = Event::new();
             event.read(&self.added)?;
             let data = event.data(&self.added);

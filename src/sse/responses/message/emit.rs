@@ -13,51 +13,56 @@ use crate::sse::responses::fields::{Fields, Kind, Object, inside};
 use crate::sse::responses::outgoing::{Name, Outgoing, write_index, write_text};
 
 impl Message {
-    /// Opens the message, and in it a text part, or a place for a part of another kind with the index `content`.
+    /// Opens the message for a part with the index `content`.
     pub fn open_message(
         &mut self,
-        part: Option<usize>,
         content: u64,
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
-        if !self.has_message_open() {
-            self.close(b"\"completed\"", outgoing, context)?;
-            if self.pair_has == Pair::Message {
-                self.next_pair();
-            }
-            self.place = match self.take_place() {
-                true => outgoing.places.of(self.index)?,
-                false => outgoing.places.insert(self.index),
-            };
-            self.pair_has = Pair::Message;
-            // Earlier parts without thinking or calls may still get text in this message.
-            let is_left_out = |earlier: &TextPart| earlier.is_changed || earlier.state != PartState::Growing;
-            let mut earlier = self.parts.iter().filter(|earlier| earlier.index < content);
-            let is_first = self.pair == 1 && !earlier.any(is_left_out);
-            self.left_out = if is_first { 0 } else { content };
-            self.open = OpenItem::Message;
-            self.done.clear(outgoing);
-            let added = mem::take(&mut self.added);
-            self.replay(&added, None, outgoing, context)?;
-            self.added = added;
+        if self.has_message_open() {
+            return Ok(());
         }
-        if let Some(place) = part
-            && !self.parts[place].is_open
-        {
-            let part = &mut self.parts[place];
-            part.kept.clear(outgoing);
-            (part.is_open, part.is_text_done, part.item_chars, part.annotated) = (true, false, 0, 0);
-            outgoing.forget(&mut part.annotations);
-            let (added, empty) = (mem::take(&mut part.added), mem::take(&mut part.empty));
-            let index = part.index;
-            self.replay(&added, Some(index), outgoing, context)?;
-            for mut empty in empty {
-                self.replay(&empty, Some(index), outgoing, context)?;
-                outgoing.forget(&mut empty);
-            }
-            self.parts[place].added = added;
+        self.close(b"\"completed\"", outgoing, context)?;
+        if self.pair_has == Pair::Message {
+            self.next_pair();
         }
+        self.place = match self.take_place() {
+            true => outgoing.places.of(self.index)?,
+            false => outgoing.places.insert(self.index),
+        };
+        self.pair_has = Pair::Message;
+        // Earlier parts without thinking or calls may still get text in this message.
+        let is_left_out = |earlier: &TextPart| earlier.is_changed || earlier.state != PartState::Growing;
+        let mut earlier = self.parts.iter().filter(|earlier| earlier.index < content);
+        let is_first = self.pair == 1 && !earlier.any(is_left_out);
+        self.left_out = if is_first { 0 } else { content };
+        self.open = OpenItem::Message;
+        self.done.clear(outgoing);
+        let added = mem::take(&mut self.added);
+        self.replay(&added, None, outgoing, context)?;
+        self.added = added;
+        Ok(())
+    }
+
+    /// Opens a text part, and the message.
+    pub fn open_part(&mut self, part: usize, outgoing: &mut Outgoing, context: &mut Context<'_>) -> Result<(), Error> {
+        let index = self.parts[part].index;
+        self.open_message(index, outgoing, context)?;
+        let here = &mut self.parts[part];
+        if here.is_open {
+            return Ok(());
+        }
+        here.kept.clear(outgoing);
+        (here.is_open, here.is_text_done, here.item_chars, here.annotated) = (true, false, 0, 0);
+        outgoing.forget(&mut here.annotations);
+        let (added, empty) = (mem::take(&mut here.added), mem::take(&mut here.empty));
+        self.replay(&added, Some(index), outgoing, context)?;
+        for mut empty in empty {
+            self.replay(&empty, Some(index), outgoing, context)?;
+            outgoing.forget(&mut empty);
+        }
+        self.parts[part].added = added;
         Ok(())
     }
 
@@ -71,7 +76,7 @@ impl Message {
         let here = &self.parts[part];
         let is_held = !here.is_open && here.state != PartState::Over && !here.is_changed && !here.added.is_empty();
         if self.has_message_open() && is_held {
-            self.open_message(Some(part), here.index, outgoing, context)?;
+            self.open_part(part, outgoing, context)?;
         }
         Ok(())
     }
@@ -204,8 +209,8 @@ impl Message {
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
+        self.open_part(part, outgoing, context)?;
         let index = self.parts[part].index;
-        self.open_message(Some(part), index, outgoing, context)?;
         self.parts[part].note_content(text, outgoing)?;
         if let Some(Carrier { event, fields, is_same }) = carrier
             && let Some(delta) = &fields.delta
@@ -258,8 +263,7 @@ impl Message {
         outgoing: &mut Outgoing,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
-        let index = self.parts[part].index;
-        self.open_message(Some(part), index, outgoing, context)?;
+        self.open_part(part, outgoing, context)?;
         Ok(self.parts[part].note_content(said, outgoing)?)
     }
 

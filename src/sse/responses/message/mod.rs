@@ -8,7 +8,7 @@ mod part;
 
 use super::changes::{put, put_string};
 use super::fields::{Fields, Object};
-use super::outgoing::{Outgoing, Target, write_index};
+use super::outgoing::{ItemTarget, Outgoing, write_index};
 use crate::Error;
 use crate::answer::TextStream;
 use crate::json::Edits;
@@ -185,8 +185,8 @@ impl Message {
     }
 
     /// Returns the place of the open item.
-    fn target(&self) -> Target<'_> {
-        Target { out: self.place, id: &self.id, pair: self.pair }
+    fn target(&self) -> ItemTarget<'_> {
+        ItemTarget { out: self.place, id: &self.id, pair: self.pair }
     }
 
     /// Holds the event that begins the message. Returns whether there was room.
