@@ -1856,6 +1856,11 @@ typedef struct aside_rewriter_stats {
     uint32_t reserved;
     /** Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted. */
     uint64_t calls;
+    /**
+     * Texts that a server repeats in Responses and that were split again, because their message differs from what was sent
+     * before, or was too long to be kept.
+     */
+    uint64_t contradicted;
 } aside_rewriter_stats;
 
 /**

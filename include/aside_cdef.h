@@ -440,6 +440,7 @@ typedef struct aside_rewriter_stats {
     uint32_t encoded;
     uint32_t reserved;
     uint64_t calls;
+    uint64_t contradicted;
 } aside_rewriter_stats;
 aside_status aside_rewriter_get_stats(const struct aside_rewriter *rewriter, struct aside_rewriter_stats *stats);
 typedef struct aside_exchange {

@@ -649,9 +649,22 @@ fn annotations_keep_their_characters() {
     assert_eq!(items[1]["content"][0]["annotations"], json!([cite(2, 3)]));
 }
 
+/// Returns the number of repeated texts that were split again, of a stream that is fed at once and byte by byte.
+fn contradicted(stream: &str, max_event: usize) -> u64 {
+    let counted = |chunk: usize| {
+        let mut rewriter = Rewriter::new(&qwen3(), &options().max_event(max_event)).unwrap();
+        let mut out = Vec::new();
+        stream.as_bytes().chunks(chunk).for_each(|chunk| rewriter.feed(chunk, &mut out).unwrap());
+        rewriter.finish(&mut out).unwrap();
+        rewriter.stats().contradicted
+    };
+    assert_eq!(counted(1), counted(stream.len()));
+    counted(1)
+}
+
 /// Rewrites a stream whose deltas have one text and whose later events have a different one. Returns the texts of
-/// `output_text.done`, `content_part.done` and `output_item.done`, and the items at the end.
-fn disagreeing(deltas: &[&str], whole: &str) -> ([Value; 3], Vec<(String, String)>) {
+/// `output_text.done`, `content_part.done` and `output_item.done`, and the items at the end. All four are counted if `is_counted`.
+fn disagreeing(deltas: &[&str], whole: &str, is_counted: bool) -> ([Value; 3], Vec<(String, String)>) {
     let mut server = Server::new();
     server.message(0).part("added", 0, 0, &text(""));
     for delta in deltas {
@@ -659,7 +672,9 @@ fn disagreeing(deltas: &[&str], whole: &str) -> ([Value; 3], Vec<(String, String
     }
     server.text_done(0, 0, whole).part("done", 0, 0, &text(whole));
     server.item_done(0, message(0, "completed", &[text(whole)]));
-    let events = events(&at_every_cut(&qwen3(), &options(), &server.end("completed")));
+    let stream = server.end("completed");
+    assert_eq!(contradicted(&stream, 1 << 20), if is_counted { 4 } else { 0 });
+    let events = events(&at_every_cut(&qwen3(), &options(), &stream));
     let last = |kind: &str| events.iter().rfind(|event| event["type"] == format!("response.{kind}")).cloned();
     let part = last("content_part.done").unwrap_or_default()["part"]["text"].clone();
     let item = last("output_item.done").unwrap_or_default()["item"]["content"][0]["text"].clone();
@@ -670,24 +685,24 @@ fn disagreeing(deltas: &[&str], whole: &str) -> ([Value; 3], Vec<(String, String
 #[test]
 fn a_whole_text_that_disagrees_is_split_by_itself() {
     // Only the content differs.
-    let (again, items) = disagreeing(&["<think>so</think>Hi"], "<think>so</think>Other");
+    let (again, items) = disagreeing(&["<think>so</think>Hi"], "<think>so</think>Other", true);
     assert_eq!(again, [json!("Other"), json!("Other"), json!("Other")]);
     assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Other")]));
-    let (again, items) = disagreeing(&["<think>so"], "<think>so</think>Other");
+    let (again, items) = disagreeing(&["<think>so"], "<think>so</think>Other", false);
     assert_eq!(again, [json!("Other"), json!("Other"), json!("Other")]);
     assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Other")]));
     // The server trims the text, so the text of the deltas is repeated; or leaves the thinking out.
-    for (whole, wanted) in [("<think>so</think>Hi", " Hi "), ("Hi", "Hi")] {
-        let (again, _) = disagreeing(&["<think>\nso\n\n</think>\n\n", " Hi "], whole);
+    for (whole, wanted, is_counted) in [("<think>so</think>Hi", " Hi ", false), ("Hi", "Hi", true)] {
+        let (again, _) = disagreeing(&["<think>\nso\n\n</think>\n\n", " Hi "], whole, is_counted);
         assert_eq!(again, [json!(wanted), json!(wanted), json!(wanted)]);
     }
     // These events have no place for thinking that was not sent before.
     let whole = "<think>so</think>Other";
-    let (again, items) = disagreeing(&["Hi"], whole);
+    let (again, items) = disagreeing(&["Hi"], whole, true);
     assert_eq!(again, [json!(whole), json!(whole), json!(whole)]);
     assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Other")]));
     // A whole text that continues the deltas is read to its end before the item is closed.
-    let (again, items) = disagreeing(&["<think>so</think>", "Hi"], "<think>so</think>Hi <think>hm</think>you");
+    let (again, items) = disagreeing(&["<think>so</think>", "Hi"], "<think>so</think>Hi <think>hm</think>you", false);
     assert_eq!(again, [json!("you"), json!("you"), json!("you")]);
     assert_eq!(items, pairs(&[("reasoning", "so"), ("message", "Hi "), ("reasoning", "hm"), ("message", "you")]));
 }
@@ -750,6 +765,16 @@ fn memory_is_bounded() {
     let done = events.iter().find(|event| event["type"] == "response.reasoning_text.done").unwrap();
     assert!(deltas.starts_with(done["text"].as_str().unwrap()) && done["text"].as_str().unwrap().len() < 400);
     assert_eq!(rewriter.stats().truncated, 3);
+}
+
+#[test]
+fn repeated_texts_that_were_too_long_to_be_kept_are_counted() {
+    let long = "0123456789".repeat(80);
+    let mut server = Server::new();
+    let stream =
+        server.whole(0, &["<think>hm</think>", &long]).whole(1, &["<think>so</think>", &long]).end("completed");
+    // There is no room for the part and the item of the second message, so its text is split again in two events.
+    assert_eq!((contradicted(&stream, 1 << 20), contradicted(&stream, 2400)), (0, 2));
 }
 
 #[test]

@@ -183,4 +183,7 @@ type Stats struct {
 	Encoded bool
 	// Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
 	Calls uint64
+	// Texts that a server repeats in Responses and that were split again, because their message differs from what was
+	// sent before, or was too long to be kept.
+	Contradicted uint64
 }

@@ -94,5 +94,6 @@ func statsOf(c *C.aside_rewriter_stats) (stats Stats) {
 	stats.SplitByServer = uint64(c.split_by_server)
 	stats.Encoded = c.encoded != 0
 	stats.Calls = uint64(c.calls)
+	stats.Contradicted = uint64(c.contradicted)
 	return stats
 }

@@ -106,6 +106,7 @@ impl Metrics {
             ("too_long", stats.too_long),
             ("unread", stats.unread),
             ("split_by_server", stats.split_by_server),
+            ("contradicted", stats.contradicted),
         ];
         for (kind, count) in events {
             self.events.get_or_create(&Kind { kind }).inc_by(count);

@@ -34,6 +34,9 @@ pub struct Stats {
     pub unpromoted: u64,
     /// Events that should repeat a whole text but lack some of it, because the text was too long to be kept.
     pub truncated: u64,
+    /// Texts that a server repeats in Responses and that were split again, because their message differs from what was sent before, or
+    /// was too long to be kept.
+    pub contradicted: u64,
     /// Bytes of text that were sent as thinking. Text that a server splits itself is not counted.
     pub thinking_bytes: u64,
     /// Bytes of text that were sent as content.
@@ -55,7 +58,7 @@ pub struct Stats {
 impl Stats {
     /// Returns the counts with their names, for logs and metrics. `encoded` is 1 or 0.
     #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 14] {
+    pub fn counts(&self) -> [(&'static str, u64); 15] {
         [
             ("events", self.events),
             ("changed", self.changed),
@@ -71,6 +74,7 @@ impl Stats {
             ("split_by_server", self.split_by_server),
             ("encoded", self.encoded.into()),
             ("calls", self.calls),
+            ("contradicted", self.contradicted),
         ]
     }
 }

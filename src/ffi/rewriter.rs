@@ -109,6 +109,9 @@ pub struct aside_rewriter_stats {
     pub reserved: u32,
     /// Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
     pub calls: u64,
+    /// Texts that a server repeats in Responses and that were split again, because their message differs from what was sent
+    /// before, or was too long to be kept.
+    pub contradicted: u64,
 }
 
 impl Versioned for aside_rewriter_stats {
@@ -125,9 +128,9 @@ const _: () = {
     layout!(aside_rewriter_options 72: size 0, answer 8, field 16, body 20, off 24, calls 28, max_event 32, formats 40,
         responses_as 44, repair 48, merge 52, normalise 56, label 60, comments 64, reserved 68);
     assert!(aside_rewriter_options::FIRST == 8);
-    layout!(aside_rewriter_stats 120: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
+    layout!(aside_rewriter_stats 128: size 0, events 8, changed 16, added 24, repaired 32, too_long 40, unread 48, unpromoted 56,
         truncated 64, thinking_bytes 72, content_bytes 80, held 88, split_by_server 96, encoded 104,
-        reserved 108, calls 112);
+        reserved 108, calls 112, contradicted 120);
     assert!(aside_rewriter_stats::FIRST == 120);
 };
 
@@ -457,5 +460,6 @@ fn record(stats: &Stats, size: usize) -> aside_rewriter_stats {
         encoded: stats.encoded.into(),
         reserved: 0,
         calls: stats.calls,
+        contradicted: stats.contradicted,
     }
 }

@@ -267,7 +267,7 @@ int main(void)
         CHECK(offsetof(aside_rewriter_options, label) == 60);
         CHECK(offsetof(aside_rewriter_options, comments) == 64);
         CHECK(offsetof(aside_rewriter_options, reserved) == 68);
-        CHECK(sizeof(aside_rewriter_stats) == 120);
+        CHECK(sizeof(aside_rewriter_stats) == 128);
         CHECK(offsetof(aside_rewriter_stats, size) == 0);
         CHECK(offsetof(aside_rewriter_stats, events) == 8);
         CHECK(offsetof(aside_rewriter_stats, changed) == 16);
@@ -284,6 +284,7 @@ int main(void)
         CHECK(offsetof(aside_rewriter_stats, encoded) == 104);
         CHECK(offsetof(aside_rewriter_stats, reserved) == 108);
         CHECK(offsetof(aside_rewriter_stats, calls) == 112);
+        CHECK(offsetof(aside_rewriter_stats, contradicted) == 120);
         CHECK(sizeof(aside_join_call) == 48);
         CHECK(offsetof(aside_join_call, name) == 0);
         CHECK(offsetof(aside_join_call, arguments) == 16);

@@ -793,6 +793,9 @@ struct Stats {
     bool encoded = false;
     /// Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
     std::uint64_t calls = 0;
+    /// Texts that a server repeats in Responses and that were split again, because their message differs from what was
+    /// sent before, or was too long to be kept.
+    std::uint64_t contradicted = 0;
 };
 
 namespace detail {
@@ -814,6 +817,7 @@ inline Stats stats_of(const aside_rewriter_stats &raw) noexcept
     stats.split_by_server = raw.split_by_server;
     stats.encoded = raw.encoded != 0;
     stats.calls = raw.calls;
+    stats.contradicted = raw.contradicted;
     return stats;
 }
 

@@ -86,5 +86,6 @@ func (r *reader) stats() (stats Stats) {
 	stats.SplitByServer = r.long()
 	stats.Encoded = r.long() != 0
 	stats.Calls = r.long()
+	stats.Contradicted = r.long()
 	return stats
 }

@@ -519,6 +519,9 @@ export interface Stats {
   readonly encoded: boolean;
   /** Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted. */
   readonly calls: number;
+  /** Texts that a server repeats in Responses and that were split again, because their message differs from what was
+   * sent before, or was too long to be kept. */
+  readonly contradicted: number;
   // End of what is generated.
 }
 

@@ -36,5 +36,6 @@ export const STATS = [
   "splitByServer",
   "encoded",
   "calls",
+  "contradicted",
 ];
 // End of what is generated.

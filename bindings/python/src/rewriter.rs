@@ -44,6 +44,9 @@ pub struct Stats {
     encoded: bool,
     /// Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
     calls: u64,
+    /// Texts that a server repeats in Responses and that were split again, because their message differs from what was
+    /// sent before, or was too long to be kept.
+    contradicted: u64,
 }
 
 impl From<aside::sse::Stats> for Stats {
@@ -63,6 +66,7 @@ impl From<aside::sse::Stats> for Stats {
             split_by_server: stats.split_by_server,
             encoded: stats.encoded,
             calls: stats.calls,
+            contradicted: stats.contradicted,
         }
     }
 }

@@ -55,7 +55,8 @@ class RewriterTest < Minitest::Test
     stats = rewriter.stats
     assert_predicate stats, :frozen?
     wanted = { events: 4, changed: 2, added: 0, repaired: 0, too_long: 0, unread: 1, unpromoted: 0, truncated: 0,
-               thinking_bytes: 4, content_bytes: 4, held: 4, split_by_server: 0, encoded: false, calls: 0 }
+               thinking_bytes: 4, content_bytes: 4, held: 4, split_by_server: 0, encoded: false, calls: 0,
+               contradicted: 0 }
     assert_equal wanted, stats.to_h
     assert_equal [0, false], rewriter.reset.stats.to_a.uniq
     rewriter.close

@@ -264,6 +264,7 @@ impl Responses {
         if !list.is_body {
             // The text was counted when it arrived in pieces.
             context.setup.stats = stats;
+            context.setup.stats.contradicted += u64::from(known.is_some());
         }
         if object.annotations.as_ref().is_some_and(|list| list.len() > 2) {
             let chars = chars(&split::content(result)?);

@@ -3,12 +3,12 @@
 use super::annotations::Stretches;
 use super::calls::prefix;
 use super::message::{Digest, TextConfig, TextPart, extract};
-use crate::answer::{Input, Parts, Setup, Target};
+use crate::answer::{Input, Parts, Setup, Stats, Target};
 use crate::memory;
 use crate::{Channel, Error, Kind};
 
 /// Returns the content of a whole text that contradicts the deltas of its part, or `None` if the text has thinking or calls that were
-/// not sent: an event that repeats a text has no place for them.
+/// not sent: an event that repeats a text has no place for them. The text is counted.
 pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let stats = setup.stats;
     let (mut text, mut parts) = (part.config.start(setup)?, Parts::default());
@@ -16,7 +16,7 @@ pub fn content_of(setup: &mut Setup, id: &[u8], part: &TextPart, said: &[u8]) ->
     setup.scan(&mut text, Input::Feed(said), &mut parts)?;
     setup.scan(&mut text, Input::Finish, &mut parts)?;
     // The text was counted when it arrived in pieces.
-    setup.stats = stats;
+    setup.stats = Stats { contradicted: stats.contradicted + 1, ..stats };
     let mut extracted = Digest::default();
     extract(&parts, &mut extracted);
     let is_known = extracted.is_empty() || extracted == part.extracted;

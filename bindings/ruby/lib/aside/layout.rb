@@ -174,11 +174,11 @@ module Aside
                             reserved: 68 }.freeze
     REWRITER_OPTIONS_PACK = "JpL4QL8"
 
-    REWRITER_STATS_SIZE = 120
+    REWRITER_STATS_SIZE = 128
     REWRITER_STATS_AT = { size: 0, events: 8, changed: 16, added: 24, repaired: 32, too_long: 40, unread: 48,
                           unpromoted: 56, truncated: 64, thinking_bytes: 72, content_bytes: 80, held: 88,
-                          split_by_server: 96, encoded: 104, reserved: 108, calls: 112 }.freeze
-    REWRITER_STATS_UNPACK = "x8Q12Lx4Q"
+                          split_by_server: 96, encoded: 104, reserved: 108, calls: 112, contradicted: 120 }.freeze
+    REWRITER_STATS_UNPACK = "x8Q12Lx4Q2"
 
     JOIN_CALL_SIZE = 48
     JOIN_CALL_AT = { name: 0, arguments: 16, id: 32 }.freeze

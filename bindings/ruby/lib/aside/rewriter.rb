@@ -41,8 +41,10 @@ module Aside
     #   zlib or Brotli), or not in UTF-8. Ask the server for <tt>Accept-Encoding: identity</tt>, or decode the body before it
     #   is fed. After the end of a stream, this describes that stream, until another begins.
     # +calls+:: Tool calls in the text that were sent as calls. Calls that the server itself has made are not counted.
+    # +contradicted+:: Texts that a server repeats in Responses and that were split again, because their message differs from what
+    #   was sent before, or was too long to be kept.
     Stats = Struct.new(:events, :changed, :added, :repaired, :too_long, :unread, :unpromoted, :truncated, :thinking_bytes,
-                       :content_bytes, :held, :split_by_server, :encoded, :calls)
+                       :content_bytes, :held, :split_by_server, :encoded, :calls, :contradicted)
     # End of what is generated.
 
     # The facts of a request that concern its answer, from Rewriter.read_request.

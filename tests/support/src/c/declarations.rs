@@ -411,6 +411,7 @@ pub struct RewriterStats {
     pub encoded: u32,
     pub reserved: u32,
     pub calls: u64,
+    pub contradicted: u64,
 }
 
 impl Default for RewriterStats {
