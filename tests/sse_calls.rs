@@ -44,10 +44,9 @@ fn rewrite<'a>(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<I
 fn out(dialect: &Dialect, options: &Options, input: &str) -> String {
     let input = input.as_bytes();
     let whole = rewrite(dialect, options, [input]);
-    for at in 0..input.len() {
-        assert_eq!(rewrite(dialect, options, [&input[..at], &input[at..]]), whole, "cut at {at}");
+    for chunks in support::cuts(input) {
+        assert_eq!(rewrite(dialect, options, chunks.iter().copied()), whole, "{}", support::shown(&chunks));
     }
-    assert_eq!(rewrite(dialect, options, input.chunks(1)), whole, "byte by byte");
     whole
 }
 

@@ -230,9 +230,7 @@ fn qwen3() -> Dialect {
 fn cut(dialect: &Dialect, options: &Options, answer: &str) -> Vec<u8> {
     let bytes = answer.as_bytes();
     let whole = rewrite_bytes(dialect, options, &[bytes]);
-    let step = bytes.len() / 200 + 1;
-    let cuts = (0..=bytes.len()).step_by(step).map(|at| vec![&bytes[..at], &bytes[at..]]);
-    for chunks in cuts.chain([support::bytes(bytes)]) {
+    for chunks in support::cuts(bytes) {
         let got = rewrite_bytes(dialect, options, &chunks);
         assert!(got == whole, "{answer}\n wanted {}\n got {}", whole.escape_ascii(), got.escape_ascii());
     }

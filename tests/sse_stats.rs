@@ -23,10 +23,9 @@ fn counted(options: &Options, chunks: &[&[u8]]) -> Stats {
 fn stats(options: &Options, stream: &str) -> Stats {
     let stream = stream.as_bytes();
     let whole = counted(options, &[stream]);
-    for at in 0..stream.len() {
-        assert_eq!(counted(options, &[&stream[..at], &stream[at..]]), whole, "cut at {at}");
+    for chunks in support::cuts(stream) {
+        assert_eq!(counted(options, &chunks), whole, "{}", support::shown(&chunks));
     }
-    assert_eq!(counted(options, &support::bytes(stream)), whole, "byte by byte");
     whole
 }
 
@@ -165,10 +164,9 @@ fn all_formats_count() {
         assert!(whole.events > 0 && whole.changed > 0, "{name}: {whole:?}");
         assert!(whole.thinking_bytes > 0 && whole.content_bytes > 0, "{name}: {whole:?}");
         assert_eq!((whole.unread, whole.held, whole.too_long), (0, 0, 0), "{name}: {whole:?}");
-        for at in 0..stream.len() {
-            assert_eq!(counted(&options, &[&stream[..at], &stream[at..]]), whole, "{name}: cut at {at}");
+        for chunks in support::cuts(&stream) {
+            assert_eq!(counted(&options, &chunks), whole, "{name}: {}", support::shown(&chunks));
         }
-        assert_eq!(counted(&options, &support::bytes(&stream)), whole, "{name}: byte by byte");
     }
 }
 

@@ -304,6 +304,17 @@ pub fn bytes(text: &[u8]) -> Vec<&[u8]> {
     text.chunks(1).collect()
 }
 
+/// Returns ways to cut a text: each place is cut once, with the other cuts 256 bytes away, and then all places are cut. For a long
+/// text, two chunks with each place between them would take time that grows with the square of the length.
+pub fn cuts(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
+    const APART: usize = 256;
+    let far = (0..text.len().min(APART)).map(|at| {
+        let (first, rest) = text.split_at(at);
+        std::iter::once(first).chain(rest.chunks(APART)).collect()
+    });
+    far.chain([bytes(text)])
+}
+
 /// Cuts a text into pieces of 1 to `most` bytes, and sometimes an empty piece.
 pub fn random_cuts<'a>(random: &mut Random, text: &'a [u8], most: usize) -> Vec<&'a [u8]> {
     let mut chunks = Vec::new();

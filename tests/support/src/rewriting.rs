@@ -6,7 +6,7 @@ use aside::Dialect;
 use aside::sse::{Options, Rewriter};
 use samples::{Random, Texts};
 
-use crate::{Pair, ROOT, bytes, files, random_cuts};
+use crate::{Pair, ROOT, cuts, files, random_cuts, shown};
 
 /// Returns a rewriter's output for a stream or body in these chunks.
 pub fn rewrite_bytes(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<Item: AsRef<[u8]>>) -> Vec<u8> {
@@ -28,10 +28,9 @@ pub fn rewrite(dialect: &Dialect, options: &Options, chunks: impl IntoIterator<I
 pub fn at_every_cut(dialect: &Dialect, options: &Options, input: &str) -> String {
     let input = input.as_bytes();
     let whole = rewrite(dialect, options, [input]);
-    for at in 0..input.len() {
-        assert_eq!(rewrite(dialect, options, [&input[..at], &input[at..]]), whole, "cut at {at}");
+    for chunks in cuts(input) {
+        assert_eq!(rewrite(dialect, options, &chunks), whole, "{}", shown(&chunks));
     }
-    assert_eq!(rewrite(dialect, options, bytes(input)), whole, "byte by byte");
     whole
 }
 
