@@ -166,10 +166,10 @@ const SHORT_LINES: [Output; 6] = [
 ];
 
 fn is_bounded(size: usize, outputs: &[Output]) {
-    for budget in [None, Some(1024), Some(10_000)] {
+    for budget in [None, Some(1024)] {
         for &(name, chunk) in outputs {
             // The first run compiles the patterns, which stay in memory.
-            stream(1 << 20, budget, chunk);
+            stream(1 << 18, budget, chunk);
             let [between, most] = stream(size, budget, chunk).map(|held| held as f64 / MEMORY as f64);
             println!("{name}, {budget:?}: {between:.1} times the memory between calls, {most:.1} times inside");
             assert!(between <= 2.5 && most <= 28.0, "{name}, {budget:?}: {between} and {most} times the memory");
@@ -179,7 +179,7 @@ fn is_bounded(size: usize, outputs: &[Output]) {
 
 #[test]
 fn memory_does_not_grow_with_the_output() {
-    is_bounded(16 << 20, &OUTPUTS);
+    is_bounded(4 << 20, &OUTPUTS);
     is_bounded(2 << 20, &SHORT_LINES);
 }
 
@@ -208,14 +208,14 @@ fn a_call_needs_a_multiple_of_its_text() {
 #[test]
 fn a_bounded_call_needs_a_multiple_of_its_memory() {
     let input = Input::of_command("make");
-    for budget in [None, Some(1024), Some(10_000)] {
+    for budget in [None, Some(1024)] {
         let compressor = Compressor::new(&Registry::new()).memory(MEMORY);
         let compressor = match budget {
             Some(budget) => compressor.budget(budget).unwrap(),
             None => compressor,
         };
         for (name, chunk) in OUTPUTS.into_iter().chain(SHORT_LINES) {
-            let text: Vec<u8> = (0..).flat_map(chunk).take(4 << 20).collect();
+            let text: Vec<u8> = (0..).flat_map(chunk).take(2 << 20).collect();
             let mut len = 0;
             let mut compress = || {
                 let result = compressor.compress(&Invocation::new("bash", &input), &[Part::Text(&text)]);
@@ -273,7 +273,7 @@ fn the_librarys_cache_keeps_to_its_size() {
 #[test]
 fn json_is_read_whole_without_a_copy_of_it() {
     let mut text = b"[".to_vec();
-    text.extend(b"{\"a\": [1, 2.50, \"x\"]},".repeat(100_000_000 / 22));
+    text.extend(b"{\"a\": [1, 2.50, \"x\"]},".repeat(10_000_000 / 22));
     text.extend(b"1]");
     assert!(most(|| assert!(is_protected(&text))) < 1 << 16);
     text.pop();

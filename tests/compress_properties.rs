@@ -98,7 +98,7 @@ const COMMANDS: [&str; 9] =
 fn texts() -> Vec<(String, Vec<u8>)> {
     let mut random = Random::announced("texts");
     let mut texts = recorded();
-    for round in 0..600 {
+    for round in 0..200 {
         let text = if round % 2 == 0 { log(&mut random) } else { bytes(&mut random) };
         texts.push(((*random.pick(&COMMANDS)).to_owned(), text));
     }
@@ -300,7 +300,7 @@ fn a_budget_is_used_and_its_omissions_stand_apart() {
 fn no_stream_is_falsely_green() {
     let mut random = Random::announced("no_stream_is_falsely_green");
     let compressor = Arc::new(Compressor::new(&Registry::new()).budget(1024).unwrap());
-    for _ in 0..400 {
+    for _ in 0..200 {
         let often = *random.pick(&[3, 10, 30, 60]);
         let mut text = String::new();
         while text.len() < 9000 {
@@ -420,7 +420,7 @@ fn the_normaliser_shows_what_a_terminal_shows() {
         "a", "bc", "é…", " ", "\n", "\n", "\r", "\r\n", "\x08", "\x1b[A", "\x1b[2A", "\x1b[B", "\x1b[3C", "\x1b[2D",
         "\x1b[K", "\x1b[2K", "\x1b[5G", "\x1b[31m", "\x1b[0m", "line\n",
     ];
-    for _ in 0..3000 {
+    for _ in 0..1000 {
         // There are enough colours that removing them is worth a banner.
         let mut text = "\x1b[1m".repeat(400) + "start\n";
         for _ in 0..random.below(60) {
@@ -456,7 +456,7 @@ fn a_stream_does_not_depend_on_its_chunks() {
                 None => compressor,
             })
         };
-        for round in 0..60 {
+        for round in 0..30 {
             let text = if round % 3 == 0 { bytes(&mut random) } else { log(&mut random) };
             let mut run = |most: usize| {
                 let mut stream = ToolStream::new(compressor(), "bash", Input::of_command("make"), memory).unwrap();
@@ -567,7 +567,7 @@ fn a_stream_that_fits_is_a_call() {
         "kubectl get pods",
         "a | tail",
     ];
-    for round in 0..600 {
+    for round in 0..200 {
         let text = kind(&mut random, round % KINDS);
         let command = *random.pick(&commands);
         let code = *random.pick(&[None, Some(0), Some(1), Some(101)]);
@@ -620,7 +620,7 @@ fn a_stream_that_fits_is_a_call() {
 #[test]
 fn a_budget_is_a_limit_for_every_kind() {
     let mut random = Random::announced("a_budget_is_a_limit_for_every_kind");
-    for round in 0..400 {
+    for round in 0..150 {
         let mut text = kind(&mut random, round % KINDS);
         if round % 3 == 0 {
             let second = random.below(KINDS);
@@ -647,7 +647,7 @@ fn a_budget_is_a_limit_for_every_kind() {
 #[test]
 fn a_long_text_of_a_call_goes_as_a_stream_does() {
     let mut random = Random::announced("a_long_text_of_a_call_goes_as_a_stream_does");
-    for round in 0..60 {
+    for round in 0..30 {
         let mut text = Vec::new();
         while text.len() < 20_000 {
             text.extend(kind(&mut random, round % KINDS));

@@ -81,7 +81,7 @@ fn the_scanner_agrees_at_every_split() {
             let wanted = reference::read(&pair.reference, text, start);
             pair.check_twos(start, text, &wanted);
             pair.check(start, &support::bytes(text), &wanted);
-            if text.len() <= 128 {
+            if text.len() <= 64 {
                 pair.check_threes(start, text, &wanted);
             }
         }

@@ -241,7 +241,7 @@ fn no_failed_run_looks_as_if_it_had_passed() {
         if !is_red(&text) {
             continue;
         }
-        for budget in [1024, 1500, 2500, 4000, 10_000] {
+        for budget in [1024, 2500, 10_000] {
             for code in [case["exit_code"].clone(), Value::Null] {
                 let mut case = case.clone();
                 (case["budget"], case["exit_code"]) = (budget.into(), code);
@@ -254,6 +254,6 @@ fn no_failed_run_looks_as_if_it_had_passed() {
             }
         }
     }
-    assert!(count > 3000, "{count} results");
+    assert!(count > 1800, "{count} results");
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }

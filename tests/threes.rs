@@ -2,7 +2,7 @@
 //! framing, a letter, a newline and a character of two bytes. Each sequence is read in every dialect from every start, whole, at
 //! every cut into two and byte by byte, and compared with the reference. `ASIDE_EVERY=1` runs all sequences, which takes hours.
 //! Without it, only the most significant pieces are used. If a dialect has more than 40 of them, only its own start is tested, and
-//! if it has more than 100, only every third piece begins sequences. `ASIDE_DIALECT=NAME` runs one dialect from every start.
+//! only every third piece begins sequences. `ASIDE_DIALECT=NAME` runs one dialect from every start.
 
 use aside::{Channel, Start, StrayClose};
 use reference::{Event, Stray, What};
@@ -122,12 +122,9 @@ impl Job<'_> {
     }
 }
 
-/// With more pieces, other starts are only tested in longer runs.
+/// With more pieces, other starts are only tested in longer runs, and only every third piece begins sequences, because the sequences
+/// of `any` would take minutes.
 const MANY: usize = 40;
-
-/// With more pieces, only every third piece begins sequences, and all pieces continue them, because the sequences of `any` would
-/// take minutes.
-const MOST: usize = 100;
 
 #[test]
 fn three_pieces_at_every_cut() {
@@ -146,7 +143,8 @@ fn three_pieces_at_every_cut() {
     for (pair, pieces) in pairs.iter().zip(&pieces) {
         let pieces = if every { &pieces.all } else { &pieces.few };
         let mut starts = pair.reference.starts();
-        if pieces.len() > MANY && !every && only.is_none() {
+        let is_long = pieces.len() > MANY && !every && only.is_none();
+        if is_long {
             starts.retain(|start| *start == pair.library.start().as_str());
         }
         for start in starts {
@@ -156,7 +154,7 @@ fn three_pieces_at_every_cut() {
                 pieces.len(),
                 pieces.len().pow(3)
             );
-            let step = if pieces.len() > MOST && !every && only.is_none() { 3 } else { 1 };
+            let step = if is_long { 3 } else { 1 };
             jobs.extend(pieces.iter().step_by(step).map(|first| Job { pair, start, pieces, first }));
         }
     }

@@ -320,12 +320,12 @@ fn each_piece_is_read_as_its_bytes_from_every_state() {
     }
     assert!(!files.is_empty(), "there is no dialect {only:?}");
     let every = std::env::var_os("ASIDE_EVERY").is_some();
-    explore(&files, every, number("ASIDE_STATES").unwrap_or(200), |line| println!("{line}"));
+    explore(&files, every, number("ASIDE_STATES").unwrap_or(60), |line| println!("{line}"));
 }
 
 #[test]
 fn and_in_dialects_made_at_random() {
     let mut random = Random::announced("explored");
     let files: Vec<String> = (0..number("ASIDE_MADE").unwrap_or(3000)).map(|_| made(&mut random)).collect();
-    explore(&files, false, number("ASIDE_STATES").unwrap_or(40), |_| ());
+    explore(&files, false, number("ASIDE_STATES").unwrap_or(20), |_| ());
 }
