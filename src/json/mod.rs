@@ -11,7 +11,7 @@ mod value;
 
 pub use braces::Braces;
 pub use edits::Edits;
-pub use read::{Member, Reader, Span, is_json, is_object, name};
+pub use read::{Member, Reader, Span, is_json, is_object, name, whole_number};
 #[cfg(feature = "templates")]
 pub use string::escape_of_unit;
 pub use string::{Part, Surrogates, Unescape, append_decoded, decode, escape, escape_with, hex, unescape};
@@ -28,15 +28,6 @@ pub fn join_lines(json: &mut [u8]) {
         at += len;
         json[at] = b' ';
     }
-}
-
-/// Returns a number that is written only with digits, like an index.
-pub fn whole_number(digits: &[u8]) -> Option<u64> {
-    let add = |number: u64, digit: &u8| {
-        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
-    };
-    if digits.is_empty() { None } else { digits.iter().try_fold(0, add) }
 }
 
 /// Returns a number as its digits, written to the end of `digits`.

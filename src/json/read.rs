@@ -5,7 +5,6 @@
 use std::ops::Range;
 
 use super::string::unescape;
-use super::whole_number;
 
 pub type Span = Range<usize>;
 
@@ -330,6 +329,15 @@ pub fn name<'a>(text: &'a [u8], key: &Span, room: &'a mut [u8; 24]) -> &'a [u8] 
         len += part.len();
     });
     room.get(..len).unwrap_or_default()
+}
+
+/// Returns a number that is written only with digits, like an index.
+pub fn whole_number(digits: &[u8]) -> Option<u64> {
+    let add = |number: u64, digit: &u8| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    };
+    if digits.is_empty() { None } else { digits.iter().try_fold(0, add) }
 }
 
 #[cfg(test)]
