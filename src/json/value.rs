@@ -129,3 +129,20 @@ impl<'a> Value<'a> {
         String::from_utf8(text).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+
+    #[test]
+    fn the_last_member_of_a_name_is_found_and_nothing_in_other_values() {
+        let text = br#"{"a": 1, "\u0062": {"a": 2, "c": [3, {}]}, "a": "x"}"#;
+        let [a, b, c] = Value::of(text).find([b"a", b"b", b"c"]);
+        assert_eq!((a.unwrap().json(), c.is_none()), (&b"\"x\""[..], true));
+        assert_eq!(Value::of(text).at(&[b"b", b"a"]).unwrap().json(), b"2");
+        let list = Value::of(text).at(&[b"b", b"c"]).unwrap();
+        assert_eq!(list.list().unwrap().unwrap().iter().map(Value::json).collect::<Vec<_>>(), [&b"3"[..], b"{}"]);
+        assert!(b.unwrap().list().unwrap().is_none());
+        assert!(list.at(&[b"a"]).is_none() && Value::of(text).at(&[b"a", b"a"]).is_none());
+    }
+}
