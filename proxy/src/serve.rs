@@ -27,6 +27,10 @@ use crate::log;
 use crate::metrics::Metrics;
 use crate::socket::{Flushes, Socket, Streams};
 
+/// The most connections that wait to be accepted. Linux may have a lower limit, `net.core.somaxconn`.
+#[cfg(unix)]
+const BACKLOG: i32 = 4096;
+
 /// A proxy that serves.
 pub struct Proxy {
     /// The address for clients.
@@ -68,6 +72,9 @@ impl Proxy {
         let fault = |error: io::Error| Error::new(error.to_string());
         let listen = |setting: &str, address: &str| {
             let listener = bind(setting, address)?;
+            // The standard library's queue of 128 connections is full when many clients connect at once.
+            #[cfg(unix)]
+            rustix::net::listen(&listener, BACKLOG).map_err(|error| fault(error.into()))?;
             listener.set_nonblocking(true).map_err(fault)?;
             let listener = TcpListener::from_std(listener).map_err(fault)?;
             let address = listener.local_addr().map_err(fault)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use aside_proxy::Settings;
+use aside_proxy::{Config, Proxy, Settings};
 use bytes::Bytes;
 use common::{CHAT, event, run, said, settings};
 use http_body_util::{BodyExt, Full};
@@ -53,6 +53,22 @@ async fn serve(begun: Arc<AtomicUsize>, phase: watch::Receiver<usize>) -> Socket
         }
     });
     address
+}
+
+/// Checks that clients that connect at once wait to be accepted. A client that finds no room tries again only after a second.
+#[test]
+#[cfg(target_os = "linux")]
+fn many_clients_connect_at_once() {
+    let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+    let most: usize = most.trim().parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let nobody = SocketAddr::from(([127, 0, 0, 1], 9));
+        let proxy = Proxy::start(Config::new(&settings(nobody)).unwrap()).unwrap();
+        // This thread is the only one, so nothing is accepted meanwhile.
+        let connect = |_| std::net::TcpStream::connect_timeout(&proxy.address, Duration::from_millis(500)).unwrap();
+        assert!((0..most.min(500)).map(connect).collect::<Vec<_>>().len() > 100);
+    });
 }
 
 #[test]
