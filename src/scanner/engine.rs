@@ -315,15 +315,15 @@ impl Engine {
         }
     }
 
-    /// Enters the table, if the table has a state for the stream's position. It has no state where calls without an opener, or
-    /// answers in JSON, may begin.
+    /// Enters the table, if the table has a state for the stream's position. It has no state where calls without an opener may
+    /// begin, and none in an answer in JSON.
     pub fn enter_table(&mut self, compiled: &Compiled) {
         if self.spans.flags() & (flag::START | flag::HEADER) != 0
             && (self.ledger.offset() > 0 || self.optional.get().is_some_and(|optional| optional.prompt.is_settled))
         {
             self.spans.lose(&compiled.grammar, flag::START | flag::HEADER);
         }
-        if self.may_be_bare(compiled) || self.may_be_json(compiled) {
+        if self.may_be_bare(compiled) || self.json.is_open() {
             return;
         }
         let config = self.spans.config(&compiled.grammar);

@@ -13,11 +13,15 @@ use super::{
     state::{Exit, FALLBACK, StateId, StateInfo},
     table::{Automaton, Room},
 };
-use crate::matcher::{
-    bytes::{ByteSet, is_blank},
-    code::{self, CodeTracker},
-    grammar::{Grammar, LineRule},
-    recogniser::{Outcome, Recogniser, TokenMark},
+use crate::{
+    channel::Channel,
+    matcher::{
+        answer::JsonAnswer,
+        bytes::{ByteSet, is_blank},
+        code::{self, CodeTracker},
+        grammar::{Grammar, LineRule},
+        recogniser::{Outcome, Recogniser, TokenMark},
+    },
 };
 
 /// The maximum number of states of one settled configuration. In a region with many configurations, each has fewer.
@@ -287,27 +291,32 @@ impl Builder<'_> {
         let mut config = *self.room(item.config);
         let region = self.grammar.region(config.region);
         let (mut code, mut framing) = (item.code, item.framing);
+        let guards_json = self.grammar.guards_json && region.channel == Channel::Content;
         // A possible marker begins at `at` and has been read up to `read`.
         let (mut at, mut read) = (0, 0);
+        // Reads a byte of text. Returns whether an answer in JSON may begin with it; before the first content, nothing is settled.
         let pass = |code: &mut CodeTracker, config: &mut Config, at: &mut usize| {
+            let is_first = guards_json && config.stage != Stage::Settled && JsonAnswer::begins_with(text[*at]);
             if region.has_lines() {
                 code.pass(text[*at], region.lines);
             }
             *config = config.after(is_blank(text[*at]));
             *at += 1;
+            is_first || code.begins_json()
         };
+        let mut begins_json = false;
         let mut alive = match alive {
             Some((alive, len)) => {
                 read = len;
                 alive
             }
             None => {
-                pass(&mut code, &mut config, &mut at);
+                begins_json = pass(&mut code, &mut config, &mut at);
                 None
             }
         };
         loop {
-            if code.begins_json() {
+            if begins_json {
                 // In an answer in JSON, each byte is read outside the table.
                 return none;
             }
@@ -318,7 +327,7 @@ impl Builder<'_> {
                     return config.map_or(none, |config| self.find(config, code, framing, &[], None));
                 }
                 (None, Some(&first)) if framing == 0 && !region.may_begin(first) => {
-                    pass(&mut code, &mut config, &mut at);
+                    begins_json = pass(&mut code, &mut config, &mut at);
                     continue;
                 }
                 (None, Some(&first)) => {
@@ -344,7 +353,7 @@ impl Builder<'_> {
                 Outcome::Fail if framing != 0 => framing = 0,
                 Outcome::Fail => {
                     code.nest_if(recogniser.nests());
-                    pass(&mut code, &mut config, &mut at);
+                    begins_json = pass(&mut code, &mut config, &mut at);
                 }
             }
         }

@@ -3,6 +3,7 @@
 use std::array;
 
 use crate::matcher::{
+    answer::JsonAnswer,
     bytes::{ByteSet, insert, is_blank, is_language, is_name, is_name_start, is_suffix, is_tag_space},
     code,
     grammar::{Grammar, Region},
@@ -34,7 +35,8 @@ impl ByteClasses {
             }
             let is = [is_blank, is_tag_space, is_language, is_suffix, is_name_start, is_name];
             let of_code = if has_lines { code::kind(byte) as u16 } else { 0 };
-            is.iter().fold(of_code, |kind, is| kind << 1 | u16::from(is(byte)))
+            let of_json = u16::from(grammar.guards_json && JsonAnswer::begins_with(byte));
+            is.iter().fold(of_code << 1 | of_json, |kind, is| kind << 1 | u16::from(is(byte)))
         };
         let mut kinds = Vec::new();
         let mut classes = ByteClasses { of: [0; 256], bytes: Vec::new(), sets: Vec::new() };
