@@ -63,12 +63,16 @@ typedef uint32_t aside_grammar_format;
  * `choice` is `auto` for free text with any number of calls in it, `required` for one call or several and nothing else, or the name
  * of a tool for one call of that tool and nothing else. Neither text needs a NUL. `docs/tool-calls.md` describes the grammars.
  *
+ * `start` is the place at which the text begins that the grammar constrains. `ASIDE_START_DEFAULT`: after the thinking, so that no
+ * thinking may come. `ASIDE_START_CONTENT`: before the thinking, which may come; `ASIDE_START_HEADER`: the same in a dialect with
+ * headers, if the prompt has begun the header. `ASIDE_START_THINKING`: in the thinking, whose opener is in the prompt.
+ *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. After this NUL, at
  * `result + *out_len + 1`, the facts follow that the schemas of the tools have and the grammar does not, in English, a line for
  * each, and one more NUL. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_OPTION` with a message if the tools cannot
- * be read or are an empty list, if no tool has the name, if the format is unknown, or if the dialect does not describe how calls are
- * written (with `auto`: nothing shows where a call begins); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
- * `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
+ * be read or are an empty list, if no tool has the name, if the format is unknown, if the dialect does not describe how calls are
+ * written (with `auto`: nothing shows where a call begins), or if no grammar of the dialect starts there; `ASIDE_ERROR_NULL`,
+ * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
  *
  * Memory: if it runs out while the grammar is made, the process ends.
  */
@@ -78,6 +82,7 @@ char *aside_dialect_grammar(const struct aside_dialect *dialect,
                             size_t tools_len,
                             const char *choice,
                             size_t choice_len,
+                            aside_start start,
                             size_t *out_len);
 
 /* ========================================================================== *

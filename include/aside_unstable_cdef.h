@@ -11,6 +11,7 @@ char *aside_dialect_grammar(const struct aside_dialect *dialect,
                             size_t tools_len,
                             const char *choice,
                             size_t choice_len,
+                            aside_start start,
                             size_t *out_len);
 int32_t aside_scanner_quiet(const struct aside_scanner *scanner, uint64_t *bytes);
 aside_status aside_scanner_skip(struct aside_scanner *scanner, uint64_t len, uint32_t last);

@@ -73,7 +73,7 @@ fn uses_table() -> String {
     for pair in reference::all().into_iter().map(Pair::new) {
         let header = pair.reference.header.iter().flat_map(|header| &header.calls);
         let calls: Vec<&CallTable> = pair.reference.spans.iter().flat_map(|span| &span.calls).chain(header).collect();
-        let has = |choice| match pair.library.grammar(GrammarFormat::Xgrammar, tools, choice) {
+        let has = |choice| match pair.library.grammar(GrammarFormat::Xgrammar, tools, choice, None) {
             Ok(_) => true,
             Err(GrammarError::NotWritten) => false,
             Err(error) => panic!("{}: {error}", pair.reference.name),

@@ -76,7 +76,8 @@ enum Stray {
     Drop,
 }
 
-fn start(text: &str) -> Result<Start, String> {
+/// Returns the start of this name.
+pub fn start(text: &str) -> Result<Start, String> {
     text.parse().map_err(|unknown: aside::UnknownStart| unknown.to_string())
 }
 

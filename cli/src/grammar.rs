@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use aside::{Dialect, GrammarFormat, ToolChoice};
+use aside::{Dialect, GrammarFormat, Start, ToolChoice};
 use clap::{Args, ValueEnum};
 
+use crate::choose::start;
 use crate::files::read_text;
 use crate::names;
 use crate::output::{note, write_out};
@@ -32,6 +33,10 @@ pub struct Arguments {
     /// auto: free text with calls in it; required: only calls; the name of a tool: one call of that tool
     #[arg(long, value_name = "CHOICE", default_value = "auto")]
     choice: String,
+
+    /// Where the text begins: content or header, before the thinking, which may come; or thinking [default: after the thinking]
+    #[arg(long, value_name = "WHERE", value_parser = start)]
+    start: Option<Start>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -49,7 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         Engine::Lark => GrammarFormat::Lark,
     };
     let tools = read_text(&arguments.tools)?;
-    let grammar = dialect.grammar(format, &tools, ToolChoice::named(&arguments.choice));
+    let grammar = dialect.grammar(format, &tools, ToolChoice::named(&arguments.choice), arguments.start);
     let grammar = grammar.map_err(|error| Stop::in_file(&arguments.tools, error))?;
     write_out(grammar.text.as_bytes())?;
     grammar.limits.iter().for_each(|limit| note(limit));

@@ -27,6 +27,22 @@ fn a_grammar_is_printed_with_its_limits() {
 }
 
 #[test]
+fn thinking_may_come_before_the_calls() {
+    let tools = scratch("tools-thinking.json");
+    fs::write(&tools, TOOLS).unwrap();
+    let made = |start| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_aside"));
+        let words = ["grammar", "--dialect", "qwen3", "--for", "lark", "--choice", "say", "--start", start, "--tools"];
+        run(command.args(words).arg(&tools))
+    };
+    let (content, thinking) = (out(&made("content")), out(&made("thinking")));
+    assert!(content.contains("start: (\"<think>\" rule_0 (/[ \\n]{1,3}/)?)? \"<tool_call>\""), "{content}");
+    assert!(thinking.contains("start: rule_0 (/[ \\n]{1,3}/)? \"<tool_call>\""), "{thinking}");
+    assert!(thinking.contains("TEXT_0: ~/(?s:.*)(<\\/think>)(?s:.*)/ \"</think>\""), "{thinking}");
+    assert!(err(&made("header")).contains("a grammar starts in the content"), "{}", err(&made("header")));
+}
+
+#[test]
 fn elements_keep_the_keys_of_a_tool_that_is_not_strict() {
     let tools = scratch("tools-not-strict.json");
     fs::write(&tools, TOOLS.replace("{\"name\"", "{\"strict\": false, \"name\"")).unwrap();

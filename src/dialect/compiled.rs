@@ -121,6 +121,10 @@ pub struct Templates {
     pub thinking: Option<Block>,
     /// Set only for messages with headers; other content has no markers.
     pub content: Option<Block>,
+    /// The opener and the closer of each span of the thinking, or of its message, without framing.
+    pub thoughts: Vec<[Box<[u8]>; 2]>,
+    /// The texts that end the thinking, besides openers of calls.
+    pub thinking_ends: Vec<Box<[u8]>>,
     /// The blocks of the regions that have tables of calls. Joining uses the first block with an opener.
     pub calls: Vec<CallBlock>,
 }

@@ -15,14 +15,51 @@ pub const BREAK: char = '\u{200b}';
 pub fn templates(model: &Model) -> Templates {
     let mut spans = model.spans.iter().map(|span| span.get_ref());
     let thinking = spans.find_map(|span| if span.channel == Channel::Thinking { span_block(span) } else { None });
-    match &model.header {
-        Some(header) if thinking.is_none() => Templates {
-            thinking: message_block(header.get_ref(), Channel::Thinking),
-            content: message_block(header.get_ref(), Channel::Content),
-            calls: calls(model),
-        },
-        _ => Templates { thinking, content: None, calls: calls(model) },
+    let (thinking, content) = match &model.header {
+        Some(header) if thinking.is_none() => {
+            let block = |channel| message_block(header.get_ref(), channel);
+            (block(Channel::Thinking), block(Channel::Content))
+        }
+        _ => (thinking, None),
+    };
+    Templates { thinking, content, thoughts: thoughts(model), thinking_ends: thinking_ends(model), calls: calls(model) }
+}
+
+/// Returns the opener and the closer of each span of the thinking, or of its message. Of the spans, those that count in the same
+/// place as the first one are returned.
+fn thoughts(model: &Model) -> Vec<[Box<[u8]>; 2]> {
+    let spans = || model.spans.iter().map(|span| span.get_ref()).filter(|span| span.channel == Channel::Thinking);
+    let Some(first) = spans().next() else {
+        let block = model.header.as_ref().and_then(|header| message_block(header.get_ref(), Channel::Thinking));
+        return block.into_iter().map(|block| [block.open, block.close]).collect();
+    };
+    let markers = spans().filter(|span| span.place == first.place).filter_map(bare_markers);
+    // If a closer begins the next turn, a call may follow the turn's marker in place of the closer's rest.
+    let turn = model.turns.first().map(|turn| turn.get_ref().as_str());
+    let end = |close: &str| turn.and_then(|turn| Some(close.find(turn)? + turn.len())).unwrap_or(close.len());
+    markers.map(|(open, close)| [bytes(&open), bytes(&close[..end(&close)])]).collect()
+}
+
+/// Returns the texts that end the thinking: its closers, those of an answer's wrapper, and what ends or begins a message.
+fn thinking_ends(model: &Model) -> Vec<Box<[u8]>> {
+    let mut ends: Vec<String> = model.drop_ends.iter().map(|it| it.get_ref().marker.clone()).collect();
+    let of = |literals: &[Literal]| literals.iter().map(|it| it.get_ref().clone()).collect::<Vec<_>>();
+    for span in model.spans.iter().map(|span| span.get_ref()) {
+        let wraps = span.channel == Channel::Content && span.ends.is_some();
+        if wraps {
+            ends.extend(span.open.iter().flat_map(|open| of(open)));
+        }
+        if wraps || span.channel == Channel::Thinking {
+            ends.extend(of(&span.close));
+            ends.extend(span.tag.iter().flat_map(|tag| of(&tag.names)).map(|name| format!("</{name}")));
+        }
     }
+    if let Some(header) = model.header.as_ref().map(|header| header.get_ref()) {
+        ends.extend([&header.begin, &header.end, &header.close].into_iter().flat_map(|list| of(list)));
+    }
+    ends.sort();
+    ends.dedup();
+    ends.iter().map(|end| bytes(end)).collect()
 }
 
 /// Returns the messages with tables of calls, then the spans with tables of calls that count everywhere, then all other such
@@ -101,13 +138,7 @@ fn span_block(span: &Span) -> Option<Block> {
     let (open, close) = if let Some(fence) = &span.fence {
         (format!("```{}\n", fence.get_ref()), "```".into())
     } else {
-        let (open, close) = match &span.tag {
-            Some(tag) => {
-                let name = tag.names.first()?.get_ref();
-                (format!("<{name}>"), format!("</{name}>"))
-            }
-            None => (span.open.as_ref()?.first()?.get_ref().clone(), span.close.first()?.get_ref().clone()),
-        };
+        let (open, close) = bare_markers(span)?;
         // Framing here that is not blank is a label that some models repeat: it is read, but not written.
         let after_close = text(&framing.after_close);
         let after_close = if after_close.trim_ascii().is_empty() { after_close } else { "" };
@@ -115,6 +146,17 @@ fn span_block(span: &Span) -> Option<Block> {
         (format!("{open}{}", text(&framing.after_open)), close)
     };
     Some(Block { open: bytes(&open), close: bytes(&close), is_fence: span.fence.is_some() })
+}
+
+/// Returns the opener and the closer of a span between tags or literals.
+fn bare_markers(span: &Span) -> Option<(String, String)> {
+    Some(match &span.tag {
+        Some(tag) => {
+            let name = tag.names.first()?.get_ref();
+            (format!("<{name}>"), format!("</{name}>"))
+        }
+        None => (span.open.as_ref()?.first()?.get_ref().clone(), span.close.first()?.get_ref().clone()),
+    })
 }
 
 fn message_block(header: &Header, channel: Channel) -> Option<Block> {

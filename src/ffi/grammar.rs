@@ -13,12 +13,16 @@ use crate::ToolChoice;
 /// `choice` is `auto` for free text with any number of calls in it, `required` for one call or several and nothing else, or the name
 /// of a tool for one call of that tool and nothing else. Neither text needs a NUL. `docs/tool-calls.md` describes the grammars.
 ///
+/// `start` is the place at which the text begins that the grammar constrains. `ASIDE_START_DEFAULT`: after the thinking, so that no
+/// thinking may come. `ASIDE_START_CONTENT`: before the thinking, which may come; `ASIDE_START_HEADER`: the same in a dialect with
+/// headers, if the prompt has begun the header. `ASIDE_START_THINKING`: in the thinking, whose opener is in the prompt.
+///
 /// The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. After this NUL, at
 /// `result + *out_len + 1`, the facts follow that the schemas of the tools have and the grammar does not, in English, a line for
 /// each, and one more NUL. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_OPTION` with a message if the tools cannot
-/// be read or are an empty list, if no tool has the name, if the format is unknown, or if the dialect does not describe how calls are
-/// written (with `auto`: nothing shows where a call begins); `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`,
-/// `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
+/// be read or are an empty list, if no tool has the name, if the format is unknown, if the dialect does not describe how calls are
+/// written (with `auto`: nothing shows where a call begins), or if no grammar of the dialect starts there; `ASIDE_ERROR_NULL`,
+/// `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
 ///
 /// Memory: if it runs out while the grammar is made, the process ends.
 #[unsafe(no_mangle)]
@@ -29,6 +33,7 @@ pub unsafe extern "C" fn aside_dialect_grammar(
     tools_len: size_t,
     choice: *const c_char,
     choice_len: size_t,
+    start: aside_start,
     out_len: *mut size_t,
 ) -> *mut c_char {
     let mut grammar_len = 0;
@@ -38,7 +43,8 @@ pub unsafe extern "C" fn aside_dialect_grammar(
             let dialect = dialect.as_ref().ok_or_else(|| fail_no_handle("dialect"))?;
             let text = |at, len, what| optional_text(aside_bytes { at, len }, what)?.ok_or_else(|| fail_null(what));
             let (tools, choice) = (text(tools, tools_len, "tools")?, text(choice, choice_len, "choice")?);
-            let grammar = dialect.dialect.grammar(value(format, "format")?, tools, ToolChoice::named(choice));
+            let (format, start) = (value(format, "format")?, value(start, "start")?);
+            let grammar = dialect.dialect.grammar(format, tools, ToolChoice::named(choice), start);
             let grammar = grammar.map_err(|error| fail_with(ASIDE_ERROR_OPTION, error))?;
             grammar_len = grammar.text.len();
             Ok([grammar.text, grammar.limits.join("\n")].join("\0").into_bytes())

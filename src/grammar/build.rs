@@ -37,9 +37,32 @@ impl<'a> Builder<'a> {
         Builder { compiled, tools, is_one, limits: Vec::new() }
     }
 
-    /// Returns the regions in which calls are written. With `is_first`, they are at the beginning of an answer: the prompt may
-    /// end with the first bytes of an opener, and calls without an opener are allowed.
-    pub fn regions(&mut self, is_first: bool) -> Vec<Region> {
+    /// Returns the text that begins a turn, with which a prompt may end.
+    pub fn turn(&self) -> &'a [u8] {
+        self.compiled.turns.first().map_or(b"", |turn| turn)
+    }
+
+    /// Returns the closer of the thinking.
+    pub fn thinking_close(&self) -> &'a [u8] {
+        self.compiled.templates.thoughts.first().map_or(b"", |[_, close]| close)
+    }
+
+    /// Returns the regions of the thinking. The first bytes of an opener are left out if they are `before`, the text that precedes the
+    /// region. No text in a region ends the thinking; the opener of a call is text in it.
+    pub fn thoughts(&self, before: &[u8]) -> Vec<Region> {
+        let templates = &self.compiled.templates;
+        let without: Vec<String> = templates.thinking_ends.iter().map(|end| lossy(end)).collect();
+        let region = |[open, close]: &[Box<[u8]>; 2]| Region {
+            trigger: lossy(open.strip_prefix(before).unwrap_or(open)),
+            rest: Node::Until { begin: "", without: without.clone(), stop: lossy(close) },
+            is_sign: true,
+        };
+        templates.thoughts.iter().map(region).collect()
+    }
+
+    /// Returns the regions in which calls are written. The first bytes of an opener are left out if they are `before`, the text that
+    /// precedes the region. With `is_first`, no call precedes it, and calls without an opener are allowed.
+    pub fn regions(&mut self, is_first: bool, before: &[u8]) -> Vec<Region> {
         let compiled = self.compiled;
         let mut regions = Vec::new();
         for block in &compiled.templates.calls {
@@ -47,8 +70,7 @@ impl<'a> Builder<'a> {
             if span.is_some_and(|span| span.is_lenient || span.bare != 0 && !is_first) {
                 continue;
             }
-            let turn = compiled.turns.first().map_or(&b""[..], |turn| turn);
-            let begun = if is_first && block.open.starts_with(turn) { turn.len() } else { 0 };
+            let begun = if block.open.starts_with(before) { before.len() } else { 0 };
             regions.extend(self.region(block, begun, &regions));
         }
         regions

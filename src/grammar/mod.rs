@@ -11,9 +11,10 @@ use std::fmt;
 
 use crate::{
     call_writer::{Tools, ToolsError},
+    channel::{Channel, Start},
     dialect::Dialect,
 };
-use node::{BLANKS, Node, Region, all, any, many};
+use node::{AFTER_THINKING, BLANKS, Node, Region, all, any, many, maybe};
 
 /// The language of a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +79,8 @@ pub enum GrammarError {
     UnknownTool(Box<str>),
     /// The dialect does not describe how calls are written.
     NotWritten,
+    /// The dialect has no thinking or no header to start in, or a grammar cannot start there.
+    NoSuchStart,
 }
 
 impl fmt::Display for GrammarError {
@@ -87,6 +90,9 @@ impl fmt::Display for GrammarError {
             GrammarError::NoTools => f.write_str("tools: the list has no tool, so there is no call to write"),
             GrammarError::UnknownTool(name) => write!(f, "no tool is named {name:?}: choose one of the list"),
             GrammarError::NotWritten => f.write_str("the dialect does not say how calls are written"),
+            GrammarError::NoSuchStart => {
+                f.write_str("a grammar starts in the content, or in the thinking or the header that the dialect has")
+            }
         }
     }
 }
@@ -109,6 +115,16 @@ fn several(first: Vec<Region>, next: Vec<Region>) -> Node {
 impl Dialect {
     /// Returns a grammar for calls of these tools, as models of the dialect write them. `tools` are the tools of a request, as JSON.
     ///
+    /// `start` says where the text begins that the grammar constrains, as for a scanner:
+    ///
+    /// - `None`: after the thinking. The grammar has no thinking.
+    /// - `Content`: before the thinking. The model may think first; the grammar has the opener and the closer.
+    /// - `Header`: the same, in a dialect with headers whose prompt has begun the header.
+    /// - `Thinking`: inside the thinking. The prompt has the opener, and the grammar has the closer.
+    ///
+    /// Thinking is any text without a marker that ends it. It may mention the opener of a call. If it has a whole call, the reader
+    /// decides whether the call counts ([`CallsInThinking`](crate::CallsInThinking)).
+    ///
     /// This dialect reads every call that the grammar allows, with the arguments that the model meant. The grammar has the forms
     /// that the family writes by itself, and leaves out those that are only read (`lenient`). Between the parts of a call, up to
     /// two blanks are allowed. In JSON, the engine applies the schemas; between markers, the grammar has the types, the enums,
@@ -119,7 +135,8 @@ impl Dialect {
     /// use aside::{Dialect, GrammarFormat, ToolChoice};
     ///
     /// let tools = r#"[{"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}]"#;
-    /// let grammar = Dialect::find("glm-4.5")?.grammar(GrammarFormat::Lark, tools, ToolChoice::Tool("add"))?;
+    /// let glm = Dialect::find("glm-4.5")?;
+    /// let grammar = glm.grammar(GrammarFormat::Lark, tools, ToolChoice::Tool("add"), None)?;
     /// assert!(grammar.text.starts_with("%llguidance {}\nstart: \"<tool_call>\""));
     /// assert!(grammar.limits.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -134,6 +151,7 @@ impl Dialect {
         format: GrammarFormat,
         tools: &str,
         choice: ToolChoice<'_>,
+        start: Option<Start>,
     ) -> Result<ToolGrammar, GrammarError> {
         let read = Tools::read(tools).map_err(GrammarError::Tools)?;
         let mut list = schema::tools(tools, &read);
@@ -147,24 +165,63 @@ impl Dialect {
             return Err(GrammarError::NoTools);
         }
         let mut builder = build::Builder::new(&self.compiled, &list, matches!(choice, ToolChoice::Tool(_)));
-        let first = builder.regions(true);
-        if first.is_empty() {
-            return Err(GrammarError::NotWritten);
-        }
-        let node = match choice {
-            // In free text, only an opener shows that a call begins. Calls without an opener are left out, and so are further
-            // spellings of a header.
-            ToolChoice::Auto => Node::Free(first.into_iter().filter(|one| one.is_sign).collect()),
-            ToolChoice::Required => several(first, builder.regions(false)),
-            ToolChoice::Tool(_) => whole(&first),
-        };
-        if matches!(&node, Node::Free(regions) if regions.is_empty()) {
-            return Err(GrammarError::NotWritten);
-        }
+        let node = self.node(&mut builder, choice, start)?;
         let text = match format {
             GrammarFormat::Xgrammar => node::structural_tag(&node),
             GrammarFormat::Lark => node::lark(&node),
         };
         Ok(ToolGrammar { text, limits: builder.limits })
+    }
+
+    /// Returns the node for the calls of a choice, with the thinking that may come before them.
+    fn node(
+        &self,
+        builder: &mut build::Builder<'_>,
+        choice: ToolChoice<'_>,
+        start: Option<Start>,
+    ) -> Result<Node, GrammarError> {
+        // In free text, the text that a prompt may have begun is part of the text before a call.
+        let is_begun = choice == ToolChoice::Auto || start != Some(Start::Channel(Channel::Content));
+        let before = if is_begun { builder.turn() } else { b"" };
+        let thoughts = start.map_or_else(Vec::new, |_| builder.thoughts(before));
+        let is_inside = start == Some(Start::Channel(Channel::Thinking));
+        let can_start = match start {
+            None | Some(Start::Channel(Channel::Content)) => true,
+            Some(Start::Channel(Channel::Thinking)) => !thoughts.is_empty(),
+            Some(Start::Header) => self.compiled.grammar.header.is_some(),
+            Some(_) => false,
+        };
+        if !can_start {
+            return Err(GrammarError::NoSuchStart);
+        }
+        let mut first = builder.regions(true, before);
+        if choice == ToolChoice::Auto {
+            // In free text, only an opener shows that a call begins. Calls without an opener are left out, and so are further
+            // spellings of a header.
+            first.retain(|one| one.is_sign);
+        }
+        if first.is_empty() {
+            return Err(GrammarError::NotWritten);
+        }
+        let open = any(thoughts.iter().map(|one| if is_inside { one.rest.clone() } else { one.whole() }).collect());
+        if choice == ToolChoice::Auto {
+            let free = Node::Free(first.into_iter().chain(thoughts).collect());
+            return Ok(if is_inside { all([open, free]) } else { free });
+        }
+        let next = if choice == ToolChoice::Required { builder.regions(false, b"") } else { Vec::new() };
+        if thoughts.is_empty() {
+            return Ok(several(first, next));
+        }
+        let later = builder.regions(true, builder.thinking_close());
+        // An opener that begins with a blank needs no other.
+        let has_joint = !later.iter().any(|one| one.trigger.starts_with(' '));
+        let thinking = if has_joint { all([open, AFTER_THINKING]) } else { open };
+        let later = several(later, next.clone());
+        Ok(match start {
+            _ if is_inside => all([thinking, later]),
+            // The prompt has begun the header of what comes first.
+            Some(Start::Header) => any(vec![several(first, next), all([thinking, later])]),
+            _ => all([maybe(thinking), later]),
+        })
     }
 }

@@ -31,6 +31,8 @@ pub enum Node {
 /// The blanks that may be between two parts of a call. The number is limited, because a model that may write any number of blanks
 /// sometimes writes blanks without end.
 pub const BLANKS: Node = Node::Pattern("[ \\n]{0,2}");
+/// The blanks between thinking and a call: templates write a blank line after the thinking, and some a line break before the call.
+pub const AFTER_THINKING: Node = Node::Pattern("[ \\n]{0,3}");
 
 pub fn text(text: impl Into<String>) -> Node {
     Node::Text(text.into())

@@ -56,23 +56,32 @@ static void grammar(void)
                                 "\"x\": {\"type\": \"string\", \"minLength\": 2}}}}]";
     const aside_dialect *glm = dialect_named("glm-4.5");
     size_t len = 77;
-    char *made = aside_dialect_grammar(glm, ASIDE_GRAMMAR_FORMAT_LARK, tools, strlen(tools), "f", 1, &len);
+    char *made = aside_dialect_grammar(glm, ASIDE_GRAMMAR_FORMAT_LARK, tools, strlen(tools), "f", 1, 0, &len);
 
     CHECK(made != NULL && strlen(made) == len && strncmp(made, "%llguidance {}\nstart: \"<tool_call>\"", 35) == 0);
     CHECK(strcmp(made + len + 1, "f.x: `minLength` is not in the grammar") == 0);
     aside_free(made);
-    made = aside_dialect_grammar(glm, ASIDE_GRAMMAR_FORMAT_XGRAMMAR, tools, strlen(tools), "auto", 4, &len);
+    made = aside_dialect_grammar(glm, ASIDE_GRAMMAR_FORMAT_XGRAMMAR, tools, strlen(tools), "auto", 4, 0, &len);
     CHECK(made != NULL && strlen(made) == len && strncmp(made, "{\"type\":\"structural_tag\",", 25) == 0);
+    aside_free(made);
+    made = aside_dialect_grammar(glm, ASIDE_GRAMMAR_FORMAT_LARK, tools, strlen(tools), "f", 1, ASIDE_START_CONTENT, &len);
+    CHECK(made != NULL && strncmp(made, "%llguidance {}\nstart: (\"<think>\" ", 33) == 0);
     aside_free(made);
 
     len = 77;
-    CHECK(!aside_dialect_grammar(glm, 2, tools, strlen(tools), "f", 1, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
-    CHECK(!aside_dialect_grammar(glm, 1, tools, strlen(tools), "g", 1, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
-    CHECK(!aside_dialect_grammar(glm, 1, "[", 1, "f", 1, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
-    CHECK(!aside_dialect_grammar(glm, 1, "\xff", 1, "f", 1, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
-    CHECK(!aside_dialect_grammar(glm, 1, NULL, 0, "f", 1, &len) && aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(!aside_dialect_grammar(NULL, 1, tools, strlen(tools), "f", 1, &len) && aside_last_status() == ASIDE_ERROR_NULL);
-    CHECK(!aside_dialect_grammar(glm, 1, tools, strlen(tools), "f", 1, NULL) && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(!aside_dialect_grammar(glm, 2, tools, strlen(tools), "f", 1, 0, &len)
+          && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, tools, strlen(tools), "g", 1, 0, &len)
+          && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, tools, strlen(tools), "f", 1, ASIDE_START_HEADER, &len));
+    CHECK(aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, tools, strlen(tools), "f", 1, 7, &len)
+          && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, "[", 1, "f", 1, 0, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, "\xff", 1, "f", 1, 0, &len) && aside_last_status() == ASIDE_ERROR_OPTION);
+    CHECK(!aside_dialect_grammar(glm, 1, NULL, 0, "f", 1, 0, &len) && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(!aside_dialect_grammar(NULL, 1, tools, strlen(tools), "f", 1, 0, &len) && aside_last_status() == ASIDE_ERROR_NULL);
+    CHECK(!aside_dialect_grammar(glm, 1, tools, strlen(tools), "f", 1, 0, NULL) && aside_last_status() == ASIDE_ERROR_NULL);
     CHECK(len == 77);
 }
 

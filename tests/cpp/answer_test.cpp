@@ -320,6 +320,10 @@ TEST(Dialect, MakesAGrammarOfCalls)
               (std::vector<std::string>{"f.x: `minLength` is not in the grammar", "f.y: `pattern` is not in the grammar"}));
     const std::string tag = Dialect::find("qwen3").grammar(aside::GrammarFormat::xgrammar, tools).text;
     EXPECT_EQ(tag.rfind(R"({"type":"structural_tag",)", 0), 0U) << tag;
+    const std::string thinking = dialect.grammar(aside::GrammarFormat::lark, tools, "f", aside::Start::content).text;
+    EXPECT_EQ(thinking.rfind("%llguidance {}\nstart: (\"<think>\" ", 0), 0U) << thinking;
+    EXPECT_EQ(thrown([&] { (void)dialect.grammar(aside::GrammarFormat::lark, tools, "f", aside::Start::header); }),
+              Status::option);
     EXPECT_EQ(thrown([&] { (void)dialect.grammar(aside::GrammarFormat::lark, tools, "g"); }), Status::option);
     EXPECT_EQ(thrown([&] { (void)Dialect().grammar(aside::GrammarFormat::lark, tools); }), Status::null);
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import libaside.sglang as entry
-from answers import SIZES, TOOLS, Answer, Said, check_grammars, pieces, value, written
+from answers import SIZES, TOOLS, Answer, Said, check_grammars, check_thinking, pieces, value, written
 from micros import print_micros
 from sglang.srt.entrypoints.openai.protocol import Function, Tool, ToolChoice, ToolChoiceFuncName
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
@@ -68,13 +68,15 @@ def read(text: str, size: int, parsers: tuple[str | None, str | None], tools: li
     return Said(thought.strip(), content.strip(), [(name, value(given)) for name, given in found.values()])
 
 
-def tag_of(dialect: str, choice: str, is_parallel: bool) -> Any:
-    """Return the structural tag that SGLang gets for a request with tools that are strict."""
+def tag_of(dialect: str, choice: str, is_parallel: bool, has_thinking: bool = False) -> Any:
+    """Return the structural tag that SGLang gets for a request with tools that are strict. It has the thinking if the server has no
+    reasoning parser."""
     tools = [Tool(type="function", function=Function(**tool, strict=True)) for tool in TOOLS]
     named = ToolChoice(type="function", function=ToolChoiceFuncName(name=choice))
     parser = FunctionCallParser(tools, f"aside-{dialect}")
     asked = choice if choice in ("auto", "required") else named
-    kind, tag = parser.get_structure_constraint(asked, parallel_tool_calls=is_parallel) or (None, None)
+    made = parser.get_structure_constraint(asked, parallel_tool_calls=is_parallel, thinking_mode=has_thinking)
+    kind, tag = made or (None, None)
     return tag.model_dump() if kind == "structural_tag" else None
 
 
@@ -101,6 +103,7 @@ def is_taken(answer: Answer) -> bool:
 def main() -> None:
     entry.register()
     check_grammars("sglang", tag_of)
+    check_thinking("sglang", tag_of)
     lost = []
     right = [0, 0]
     answers = [one for one in written(entry._FAMILIES) if is_taken(one)]

@@ -4,8 +4,9 @@
     python tests/grammar/closure.py target/release/aside --texts FILE
 
 Each call that a chat template of tests/field writes must be in the grammar of its dialect, in both languages; the same call without a
-required key must not be. The call must also be in the grammar of free text with calls in it. With `--texts`, each line of a file is a text
-that must be in the grammar of its dialect: `ASIDE_JOINED=FILE cargo test --lib grammar` writes what `join` writes, `ASIDE_SAMPLES=FILE` what was sampled from the grammars. Needs the packages xgrammar, llguidance and jinja2. xgrammar needs only the names of torch and transformers.
+required key must not be. The call must also be in the grammar of free text with calls in it. A turn that a template writes with thinking
+must be in the grammars that have the thinking, with and without its opener, and not in the one that begins after it; `aside split` must
+read its calls. With `--texts`, each line of a file is a text that must be in the grammar of its dialect and its start: `ASIDE_JOINED=FILE cargo test --lib grammar` writes what `join` writes, `ASIDE_SAMPLES=FILE` what was sampled from the grammars. Needs the packages xgrammar, llguidance and jinja2. xgrammar needs only the names of torch and transformers.
 """
 
 from __future__ import annotations
@@ -63,6 +64,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "draw": {"points": [{"x": 0.5, "y": 1}, {"x": 2, "y": 3}]},
 }
 
+# Thinking that mentions openers of calls, which are text in it.
+THINKING = "Hm.\n\nA <tool_call> or a [TOOL_CALLS] begins a call, and <tool_calls> several."
+
 # Templates whose calls no grammar can allow, with the reason.
 LEFT_OUT = {
     "ovms_chat_template_phi4_mini.jinja": "writes arguments as Python does, and no opener",
@@ -70,6 +74,9 @@ LEFT_OUT = {
     "anew_command-r-plus.jinja": "writes OpenAI's entries, which the family does not",
     "anew_muse.jinja": "writes the arguments alone, in a message to the tool",
     "anew_functionary.jinja": "belongs to no dialect",
+}
+NO_OPENER = {
+    "ik_Apriel-1.6-15b-Thinker-fixed.jinja": "its prompts have the opener, and its turns have none",
 }
 LEFT_OUT_CALLS = {
     ("ovmst_chat_template_minicpm5.jinja", "tag-list"): "writes lists as Python does",
@@ -103,15 +110,20 @@ def template(file: str) -> jinja2.Template:
     return environment.from_string((TEMPLATES / file).read_text())
 
 
-def render(file: str, messages: list[Any]) -> str:
+def render(file: str, messages: list[Any], **variables: Any) -> str:
     return template(file).render(
-        messages=messages, tools=TOOLS, add_generation_prompt=False, bos_token="", eos_token="</s>"
+        messages=messages, tools=TOOLS, add_generation_prompt=False, bos_token="", eos_token="</s>", **variables
     )
 
 
-def turn(file: str, calls: list[tuple[str, Any]]) -> str | None:
-    """Return a turn with calls as a template writes it; None if it writes no calls."""
+def turn(file: str, calls: list[tuple[str, Any]], thinking: str = "") -> str | None:
+    """Return a turn with calls, and with thinking before them, as a template writes it; None if it writes no calls."""
     user = {"role": "user", "content": "hi"}
+    thought: dict[str, Any] = {}
+    if thinking:
+        thought = dict.fromkeys(("reasoning_content", "reasoning", "thinking"), thinking)
+        if "block['type'] == 'thinking'" in (TEMPLATES / file).read_text():
+            thought = {"content": [{"type": "thinking", "thinking": thinking}]}
     for form in (lambda value: value, json.dumps):
         made = [
             {
@@ -123,8 +135,10 @@ def turn(file: str, calls: list[tuple[str, Any]]) -> str | None:
         ]
         for after in ([], [{"role": "tool", "content": "ok", "tool_call_id": made[0]["id"], "name": calls[0][0]}]):
             try:
-                before = render(file, [user])
-                whole = render(file, [user, {"role": "assistant", "content": "", "tool_calls": made}, *after])
+                variables = {"enable_thinking": True} if thinking else {}
+                before = render(file, [user], **variables)
+                answer = {"role": "assistant", "content": "", "tool_calls": made, **thought}
+                whole = render(file, [user, answer, *after], **variables)
             except (jinja2.TemplateError, TypeError):
                 continue
             text = whole[len(os.path.commonprefix([before, whole])) :]
@@ -136,10 +150,11 @@ def turn(file: str, calls: list[tuple[str, Any]]) -> str | None:
 class Grammar:
     """A grammar in both languages."""
 
-    def __init__(self, program: str, dialect: str, choice: str) -> None:
+    def __init__(self, program: str, dialect: str, choice: str, start: str | None = None) -> None:
         def made(engine: str) -> str:
             command = [program, "grammar", "--dialect", dialect, "--tools", str(HERE / "tools.json"), "--for", engine]
-            done = subprocess.run([*command, "--choice", choice], capture_output=True, text=True, check=False)
+            command += ["--choice", choice, *(["--start", start] if start else [])]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise SystemExit(f"{dialect}: {done.stderr}")
             return done.stdout
@@ -161,6 +176,7 @@ def main(program: str, only: str | None = None) -> None:
     rows = [row.rstrip("\n").split("\t") for row in (TEMPLATES / "INDEX.tsv").open() if not row.startswith("#")]
     grammars: dict[str, Grammar] = {}
     free: dict[str, Grammar] = {}
+    thoughts = Thoughts(program)
     for file, dialects, *_ in rows:
         for dialect in dialects.split("|"):
             if file in LEFT_OUT or dialect == "-" or only not in (None, dialect):
@@ -183,26 +199,78 @@ def main(program: str, only: str | None = None) -> None:
                 elif not all(free[dialect].allows("Well. " + call)):
                     wrong.append(f"{dialect} {file}: not in free text: {call!r}")
                 counts[1] += any(refused(grammar, file, *pair) for pair in calls if len(calls) == 1)
+                thoughts.check(dialect, file, calls, grammar)
     print(f"{counts[1]} calls without a required key are refused")
     print(f"{counts[0] - len(wrong)} of {counts[0]} turns with calls are in the grammar of their dialect")
+    print(f"{thoughts.count - len(thoughts.wrong)} of {thoughts.count} turns with thinking, of {len(thoughts.files)} templates and {len(thoughts.dialects)} dialects")
+    wrong += thoughts.wrong
     print("\n".join(wrong[:40]))
-    sys.exit(bool(wrong))
+    sys.exit(bool(wrong) or not (only or thoughts.count))
+
+
+class Thoughts:
+    """Checks turns with thinking before their calls."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.count = 0
+        self.wrong: list[str] = []
+        self.dialects: set[str] = set()
+        self.files: set[str] = set()
+
+    @functools.cache
+    def grammar(self, dialect: str, choice: str, start: str) -> Grammar:
+        return Grammar(self.program, dialect, choice, start)
+
+    @functools.cache
+    def start(self, dialect: str) -> str:
+        listed = subprocess.run([self.program, "dialects", dialect], capture_output=True, text=True, check=True)
+        return "header" if " header\n" in listed.stdout else "content"
+
+    def check(self, dialect: str, file: str, calls: list[tuple[str, Any]], plain: Grammar) -> None:
+        text = turn(file, calls, THINKING) or ""
+        if THINKING not in text:
+            return
+        at, last, start = text.index(THINKING), text.rindex(calls[-1][0]), self.start(dialect)
+        found, whole = search(self.grammar(dialect, "required", start), text, range(at, max(-1, at - 150), -1), last)
+        inside, rest = search(self.grammar(dialect, "required", "thinking"), text, range(at, at - 1, -1), last)
+        faults = []
+        if file in NO_OPENER:
+            found, whole, start = inside, rest, "thinking"
+        if not all(found + inside):
+            faults.append(f"{found} from {start}, {inside} from inside")
+        elif any(plain.allows(whole) + plain.allows(rest)):
+            faults.append("allowed after the thinking")
+        else:
+            free = [(start, whole), (start, "Well. " + whole), ("thinking", rest)]
+            faults += [f"not in free text: {one!r}" for start, one in free if not all(self.grammar(dialect, "auto", start).allows(one))]
+            command = [self.program, "split", "--calls", "--dialect", dialect, "--start"]
+            for where, one in [(start, whole), ("thinking", rest)]:
+                done = subprocess.run([*command, where], input=one, capture_output=True, text=True, check=True)
+                thinking, *read = done.stdout.split("[tool call=")
+                if THINKING not in thinking or len(read) != len(calls):
+                    faults.append(f"read as {done.stdout!r}")
+        self.count += 1
+        self.dialects.add(dialect)
+        self.files.add(file)
+        self.wrong += [f"{dialect} {file} {[name for name, _ in calls]}: {fault}: {text!r}" for fault in faults[:1]]
 
 
 def try_texts(program: str, file: str) -> None:
     """Try the texts of a file, each with its dialect."""
-    grammars: dict[str, Grammar] = {}
+    grammars: dict[tuple[str, str | None], Grammar] = {}
     wrong, count = [], 0
     for line in Path(file).read_text().splitlines():
         row = json.loads(line)
-        dialect, text = row["dialect"], row["text"]
-        if dialect not in grammars:
-            grammars[dialect] = Grammar(program, dialect, "required")
+        dialect, text, start = row["dialect"], row["text"], row.get("start")
+        if (dialect, start) not in grammars:
+            grammars[dialect, start] = Grammar(program, dialect, "required", start)
         count += 1
-        allowed = grammars[dialect].allows(text)
+        allowed = grammars[dialect, start].allows(text)
         if not all(allowed):
             wrong.append(f"{dialect}: {allowed} {text!r}")
-    print(f"{count - len(wrong)} of {count} texts are in the grammar of their dialect, of {len(grammars)} dialects")
+    names = {dialect for dialect, _ in grammars}
+    print(f"{count - len(wrong)} of {count} texts are in the grammar of their dialect, of {len(names)} dialects")
     print("\n".join(wrong[:40]))
     sys.exit(bool(wrong) or not count)
 

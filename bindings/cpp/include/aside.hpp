@@ -1111,10 +1111,14 @@ public:
 
     /// Returns a grammar that makes a model of the dialect write calls of these tools, for xgrammar or llguidance. `tools` has the
     /// tools of a request, as JSON. `choice` is `auto` for free text with any number of calls in it, `required` for one call or
-    /// several and nothing else, or the name of a tool for one call of that tool. Fails with Status::option if the tools cannot be
-    /// read, if no tool has the name, or if the dialect does not describe how calls are written. Unstable: with a library that has
-    /// a different version of aside_unstable.h, it fails with Status::unknown.
-    ToolGrammar grammar(GrammarFormat format, std::string_view tools, std::string_view choice = "auto") const;
+    /// several and nothing else, or the name of a tool for one call of that tool. `start` is the place at which the text begins
+    /// that the grammar constrains. Without it: after the thinking, so that no thinking may come. Start::content: before the
+    /// thinking, which may come; Start::header: the same in a dialect with headers, if the prompt has begun the header.
+    /// Start::thinking: in the thinking, whose opener is in the prompt. Fails with Status::option if the tools cannot be read, if
+    /// no tool has the name, if the dialect does not describe how calls are written, or if no grammar of the dialect starts there.
+    /// Unstable: with a library that has a different version of aside_unstable.h, it fails with Status::unknown.
+    ToolGrammar grammar(GrammarFormat format, std::string_view tools, std::string_view choice = "auto",
+                        std::optional<Start> start = std::nullopt) const;
 
     /// Returns the largest number of bytes that a scanner of this dialect holds back.
     std::size_t max_hold() const noexcept { return aside_dialect_max_hold(handle()); }
@@ -2143,13 +2147,14 @@ inline void check_unstable()
 
 } // namespace detail
 
-inline ToolGrammar Dialect::grammar(GrammarFormat format, std::string_view tools, std::string_view choice) const
+inline ToolGrammar Dialect::grammar(GrammarFormat format, std::string_view tools, std::string_view choice,
+                                    std::optional<Start> start) const
 {
     detail::check_unstable();
     std::size_t size = 0;
-    const detail::OwnedText text(
-        detail::check(aside_dialect_grammar(handle(), static_cast<std::uint32_t>(format), tools.data(), tools.size(),
-                                            choice.data(), choice.size(), &size)));
+    const detail::OwnedText text(detail::check(
+        aside_dialect_grammar(handle(), static_cast<std::uint32_t>(format), tools.data(), tools.size(), choice.data(),
+                              choice.size(), static_cast<std::uint32_t>(start.value_or(Start::dialect)), &size)));
     ToolGrammar grammar{std::string(text.get(), size), {}};
     // The limits follow, a line for each.
     for (std::string_view rest = text.get() + size + 1; !rest.empty();) {

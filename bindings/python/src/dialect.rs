@@ -276,17 +276,27 @@ impl Dialect {
     /// (`format="xgrammar"`) or as Lark for llguidance (`"lark"`). `tools` are those of a request, as a list or as JSON.
     ///
     /// With the choice `auto`, the grammar has free text with any number of calls in it; with `required`, one call or several and
-    /// nothing else; with the name of a tool, one call of that tool and nothing else. Raise ValueError if the tools cannot be read,
-    /// if no tool has the name, or if the dialect does not describe how calls are written.
+    /// nothing else; with the name of a tool, one call of that tool and nothing else. `start` is the place at which the text begins that
+    /// the grammar constrains. None: after the thinking, so that no thinking may come; "content": before the thinking, which may
+    /// come; "header": the same in a dialect with headers, if the prompt has begun the header; "thinking": in the thinking, whose
+    /// opener is in the prompt. Raise ValueError if the tools cannot be read, if no tool has the name, if the dialect does not
+    /// describe how calls are written, or if no grammar of the dialect starts there.
     ///
     ///     >>> from libaside import Dialect
     ///     >>> grammar = Dialect.find("glm-4.5").grammar("lark", [{"name": "now"}], "now")
     ///     >>> grammar.text.splitlines()[1].startswith('start: "<tool_call>"'), grammar.limits
     ///     (True, [])
-    #[pyo3(signature = (format, tools, choice = "auto"))]
-    fn grammar(&self, format: &str, tools: &Bound<'_, PyAny>, choice: &str) -> PyResult<ToolGrammar> {
+    #[pyo3(signature = (format, tools, choice = "auto", start = None))]
+    fn grammar(
+        &self,
+        format: &str,
+        tools: &Bound<'_, PyAny>,
+        choice: &str,
+        start: Option<&str>,
+    ) -> PyResult<ToolGrammar> {
         let format = words::find("format", format, words::GRAMMAR_FORMAT)?;
-        let grammar = self.inner.grammar(format, &json_of(tools)?, aside::ToolChoice::named(choice));
+        let choice = aside::ToolChoice::named(choice);
+        let grammar = self.inner.grammar(format, &json_of(tools)?, choice, self::start(start)?);
         let aside::ToolGrammar { text, limits, .. } = grammar.map_err(errors::value)?;
         Ok(ToolGrammar { text, limits })
     }

@@ -592,8 +592,15 @@ def test_sglang_constrains_calls_to_the_dialect(sglang: type[Any], monkeypatch: 
     assert {call["elements"][-1]["type"] for call in one["elements"]} == {"const_string"}
     text, call = tag(tools, parallel_tool_calls=False)["elements"]
     assert text == {"type": "any_text", "excludes": ["<tool_call>"]} and call == {"type": "optional", "content": one}
+    # The thinking before the calls. The free text before a single call has it.
+    before, blanks, *calls = tag(tools, "required", thinking_mode=True)["elements"]
+    assert before["elements"] == [{"type": "any_text", "excludes": ["</think>"]}, {"type": "const_string", "value": "</think>"}]
+    assert (blanks["type"], calls) == ("regex", tag(tools, "required")["elements"])
+    single = tag(tools, "required", thinking_mode=True, parallel_tool_calls=False)["elements"]
+    assert [call["elements"][0] for call in single] == [before, before]
+    assert tag(tools, thinking_mode=True)["elements"][0] == before
+    assert tag(tools, thinking_mode=True, parallel_tool_calls=False) == tag(tools, parallel_tool_calls=False)
     # SGLang's own forms.
-    assert tag(tools, thinking_mode=True) == "own"
     assert FunctionCallParser.ToolCallParserEnum["aside-s1"]().get_structural_tag(tools, "required") == "own"
     assert FunctionCallParser.ToolCallParserEnum["aside-any"]().get_structural_tag(tools, "required") == "own"
 

@@ -244,6 +244,9 @@ def test_a_grammar_of_calls() -> None:
     for dialect, wrong, message in [(qwen3, "g", "no tool is named"), (libaside.Dialect.find("s1"), "f", "does not say")]:
         with pytest.raises(ValueError, match=message):
             dialect.grammar("xgrammar", tools, wrong)
+    assert qwen3.grammar("lark", tools, "f", start="content").text.startswith('%llguidance {}\nstart: ("<think>"')
+    with pytest.raises(ValueError, match="a grammar starts in"):
+        qwen3.grammar("lark", tools, start="header")
     with pytest.raises(ValueError, match="format"):
         qwen3.grammar("gbnf", tools)  # type: ignore[arg-type]
     # The manual's example, where xgrammar is installed.
@@ -253,6 +256,10 @@ def test_a_grammar_of_calls() -> None:
     text = 'Well. <tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
     assert testing._is_grammar_accept_string(grammar, text)
     assert not testing._is_grammar_accept_string(grammar, text.replace('"f"', '"g"'))
+    grammar = grammars.Grammar.from_structural_tag(json.loads(qwen3.grammar("xgrammar", tools, "f", "thinking").text))
+    call = text.removeprefix("Well. ")
+    assert testing._is_grammar_accept_string(grammar, "I use <tool_call> for f.\n</think>\n\n" + call)
+    assert not testing._is_grammar_accept_string(grammar, call)
 
 
 def test_a_rewriter_makes_calls_as_a_host_wants_them() -> None:

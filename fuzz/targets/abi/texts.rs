@@ -116,12 +116,14 @@ pub fn run(input: &mut Input<'_>) {
                 assert_eq!(aside_dialect_max_hold(dialect), rust.max_hold());
                 let format = [GRAMMAR_FORMAT_XGRAMMAR, GRAMMAR_FORMAT_LARK][usize::from(way / 5) % 2];
                 let (tools, choice) = (b"[{\"name\": \"f\"}]", ["auto", "required", "f", "g"][rule as usize % 4]);
+                let start = tag % 7;
                 let got = owned(|len| {
                     let (tools, choice) = (Bytes::of(tools), Bytes::of(choice.as_bytes()));
-                    aside_dialect_grammar(dialect, format, tools.at, tools.len, choice.at, choice.len, len)
+                    aside_dialect_grammar(dialect, format, tools.at, tools.len, choice.at, choice.len, start, len)
                 });
                 let format = [aside::GrammarFormat::Xgrammar, aside::GrammarFormat::Lark][format as usize];
-                let wanted = rust.grammar(format, str::from_utf8(tools).unwrap(), aside::ToolChoice::named(choice));
+                let (tools, choice) = (str::from_utf8(tools).unwrap(), aside::ToolChoice::named(choice));
+                let wanted = rust.grammar(format, tools, choice, start_of(start));
                 assert_eq!(got, wanted.map(|one| one.text.into_bytes()).map_err(|_| OPTION));
             }
             _ => {

@@ -9,16 +9,26 @@ import json
 from typing import Any
 
 from ._libaside import Dialect
+from .types import Start
 
 
-def structural_tag(dialect: Dialect, tools: list[Any], choice: str, is_parallel: bool = True) -> Any:
+def structural_tag(
+    dialect: Dialect, tools: list[Any], choice: str, is_parallel: bool = True, thinking: bool = False
+) -> Any:
     """Return a structural tag for calls of these tools of a request; None if the dialect has none, and for `any`, in which no model
-    writes. `choice` is `auto`, `required` or the name of a tool. Unless `is_parallel`, the tag allows only one call."""
+    writes. `choice` is `auto`, `required` or the name of a tool. Unless `is_parallel`, the tag allows only one call. With `thinking`, the
+    tag has the thinking too, whether or not the prompt has opened it."""
     if dialect.name == "any":
         return None
+    start: Start | None = None
+    # The free text before a single call has the thinking.
+    if thinking and (is_parallel or choice != "auto"):
+        # The opener may be a part of the text up to the closer, if the prompt does not have it.
+        starts = dialect.starts
+        start = "header" if "header" in starts else "thinking" if "thinking" in starts else "content"
 
     def form(choice: str) -> Any:
-        return json.loads(dialect.grammar("xgrammar", tools, choice).text)["format"]
+        return json.loads(dialect.grammar("xgrammar", tools, choice, start).text)["format"]
 
     try:
         made = form(choice)
@@ -48,7 +58,7 @@ def register_structural_tag(dialect: Dialect, is_parallel: bool = True) -> str |
     def build(tools: list[Any], builtin_tools: list[Any], tool_choice: str, reasoning: bool, suffix: str = "") -> Any:
         listed = [tool.model_dump(exclude_none=True) for tool in tools]
         choice = listed[0]["function"]["name"] if tool_choice == "forced" else tool_choice
-        return structural_tag(dialect, listed, choice, is_parallel)
+        return structural_tag(dialect, listed, choice, is_parallel, reasoning)
 
     name = f"aside-{dialect.name}" + ("" if is_parallel else "-one")
     register(name)(build)

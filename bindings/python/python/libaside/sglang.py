@@ -261,8 +261,8 @@ def _calls_class(dialect_of: Callable[[], Dialect], base: Any) -> Any:
         ) -> Any:
             choice = tool_choice if isinstance(tool_choice, str) else tool_choice.function.name
             listed = [tool.model_dump(exclude_none=True) for tool in tools or []]
-            # Where the tag must have the thinking too, and where the dialect has no grammar, SGLang's own form is used.
-            made = None if thinking_mode else structural_tag(dialect_of(), listed, choice, parallel_tool_calls)
+            # Where the dialect has no grammar, SGLang's own form is used.
+            made = structural_tag(dialect_of(), listed, choice, parallel_tool_calls, thinking_mode)
             return made or super().get_structural_tag(tools, tool_choice, thinking_mode, parallel_tool_calls)
 
         def supports_structural_tag(self) -> bool:

@@ -316,7 +316,7 @@ module Aside
       aside_request_hint: [%i[buffer_in buffer_inout], :int32],
       aside_request_model: [%i[buffer_in size_t buffer_inout size_t buffer_inout], :int32],
       aside_request_read: [%i[buffer_in buffer_in size_t buffer_inout], :int32],
-      aside_dialect_grammar: [%i[address uint32 buffer_in size_t buffer_in size_t buffer_inout], :address],
+      aside_dialect_grammar: [%i[address uint32 buffer_in size_t buffer_in size_t uint32 buffer_inout], :address],
       aside_history_rewrite: [%i[buffer_in buffer_in size_t buffer_inout buffer_inout], :address],
       aside_history_format: [%i[buffer_in size_t buffer_inout], :int32],
       aside_history_server_find: [%i[buffer_in size_t uint32 buffer_inout], :int32],

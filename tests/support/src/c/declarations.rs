@@ -780,7 +780,7 @@ unsafe extern "C" {
     pub fn aside_request_hint(exchange: *const Exchange, hint: *mut u32) -> i32;
     pub fn aside_request_model(body: *const u8, len: usize, model: *mut u8, room: usize, model_len: *mut usize) -> i32;
     pub fn aside_request_read(exchange: *const Exchange, body: *const u8, len: usize, request: *mut Request) -> i32;
-    pub fn aside_dialect_grammar(dialect: Handle, format: u32, tools: *const u8, tools_len: usize, choice: *const u8, choice_len: usize, out_len: *mut usize) -> *mut u8;
+    pub fn aside_dialect_grammar(dialect: Handle, format: u32, tools: *const u8, tools_len: usize, choice: *const u8, choice_len: usize, start: u32, out_len: *mut usize) -> *mut u8;
     pub fn aside_history_rewrite(options: *const HistoryOptions, body: *const u8, len: usize, report: *mut HistoryReport, out_len: *mut usize) -> *mut u8;
     pub fn aside_history_format(path: *const u8, len: usize, format: *mut u32) -> i32;
     pub fn aside_history_server_find(name: *const u8, len: usize, format: u32, options: *mut HistoryOptions) -> i32;
