@@ -1,7 +1,7 @@
 //! Tests the scanner without random texts: with every sequence of three pieces, which are markers, proper prefixes of markers,
 //! framing, a letter, a newline and a character of two bytes. Each sequence is read in every dialect from every start, whole, at
 //! every cut into two and byte by byte, and compared with the reference. `ASIDE_EVERY=1` runs all sequences, which takes hours.
-//! Without it, only the most significant pieces are used. If a dialect has more than 40 of them, only its own start is tested, and
+//! Without it, only the most significant pieces are used. If a dialect has more than 20 of them, only its own start is tested, and
 //! only every third piece begins sequences. `ASIDE_DIALECT=NAME` runs one dialect from every start.
 
 use aside::{Channel, Start, StrayClose};
@@ -124,7 +124,7 @@ impl Job<'_> {
 
 /// With more pieces, other starts are only tested in longer runs, and only every third piece begins sequences, because the sequences
 /// of `any` would take minutes.
-const MANY: usize = 40;
+const MANY: usize = 20;
 
 #[test]
 fn three_pieces_at_every_cut() {
