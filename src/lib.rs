@@ -101,6 +101,7 @@ mod tables_only;
 mod template;
 mod tokens;
 mod utf8;
+mod words;
 
 pub use channel::{Channel, Start, UnknownStart};
 pub use dialect::{Dialect, KnownModel, UnknownDialect, UnknownModel};
@@ -115,3 +116,4 @@ pub use scanner::{
 };
 pub use template::UnknownTemplate;
 pub use tokens::{Role, TokenBytes, TokenState, Vocabulary};
+pub use words::Words;

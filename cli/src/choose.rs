@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use aside::{Dialect, LeadingTags, Start, StrayClose};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::files::{read_template, read_text, wrong_kind};
 use crate::names;
@@ -49,31 +49,16 @@ pub struct Source {
     #[arg(long, value_name = "WHAT", value_parser = start)]
     start: Option<Start>,
 
-    /// The treatment of a closer of the thinking without an opener, after content
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Stray::Dialect)]
-    stray_close: Stray,
+    /// The treatment of a closer of the thinking without an opener, after content. dialect: the dialect decides. text: it stays as
+    /// text, for a model that does not think. drop: it is removed, and the text around it stays, for a prompt that has ended the
+    /// thinking
+    #[arg(long, value_name = "WHAT", value_parser = names::words::<StrayClose>(), default_value = "dialect")]
+    stray_close: StrayClose,
 
-    /// How to read a tag think, thinking or thought at the beginning of an answer, if it is not the dialect's own
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Leading::Dialect)]
-    leading_tags: Leading,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Leading {
-    /// The tag opens the thinking, in a dialect of models
-    Dialect,
-    /// The tag stays as text, for a prompt that asks for such a tag
-    Text,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Stray {
-    /// The dialect decides
-    Dialect,
-    /// The closer stays as text, for a model that does not think
-    Text,
-    /// The closer is removed, and the text around it stays, for a prompt that has ended the thinking
-    Drop,
+    /// How to read a tag think, thinking or thought at the beginning of an answer, if it is not the dialect's own. dialect: it
+    /// opens the thinking, in a dialect of models. text: it stays as text, for a prompt that asks for such a tag
+    #[arg(long, value_name = "WHAT", value_parser = names::words::<LeadingTags>(), default_value = "dialect")]
+    leading_tags: LeadingTags,
 }
 
 /// Returns the start of this name.
@@ -121,15 +106,7 @@ impl Source {
             is_given = false;
             Dialect::find(DEFAULT).map_err(|unknown| usage(unknown.to_string()))?
         };
-        let stray_close = match self.stray_close {
-            Stray::Dialect => StrayClose::Dialect,
-            Stray::Text => StrayClose::Text,
-            Stray::Drop => StrayClose::Drop,
-        };
-        let leading_tags = match self.leading_tags {
-            Leading::Dialect => LeadingTags::Dialect,
-            Leading::Text => LeadingTags::Text,
-        };
+        let Source { stray_close, leading_tags, .. } = *self;
         Ok(Chosen { dialect, start: self.start.or(begins), stray_close, leading_tags, is_given })
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use aside::{Dialect, GrammarFormat, Start, ToolChoice};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::choose::start;
 use crate::files::read_text;
@@ -26,9 +26,9 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     tools: PathBuf,
 
-    /// The engine that reads the grammar
-    #[arg(long = "for", value_name = "ENGINE", value_enum)]
-    engine: Engine,
+    /// The form of the grammar: xgrammar for a structural tag, as JSON; lark for a Lark grammar, which llguidance reads
+    #[arg(long = "for", value_name = "ENGINE", value_parser = names::words::<GrammarFormat>())]
+    engine: GrammarFormat,
 
     /// auto: free text with calls in it; required: only calls; the name of a tool: one call of that tool
     #[arg(long, value_name = "CHOICE", default_value = "auto")]
@@ -39,22 +39,10 @@ pub struct Arguments {
     start: Option<Start>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Engine {
-    /// A structural tag, as JSON
-    Xgrammar,
-    /// A Lark grammar, for llguidance
-    Lark,
-}
-
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let dialect = Dialect::find(&arguments.dialect).map_err(|unknown| Stop::Usage(unknown.to_string()))?;
-    let format = match arguments.engine {
-        Engine::Xgrammar => GrammarFormat::Xgrammar,
-        Engine::Lark => GrammarFormat::Lark,
-    };
     let tools = read_text(&arguments.tools)?;
-    let grammar = dialect.grammar(format, &tools, ToolChoice::named(&arguments.choice), arguments.start);
+    let grammar = dialect.grammar(arguments.engine, &tools, ToolChoice::named(&arguments.choice), arguments.start);
     let grammar = grammar.map_err(|error| Stop::in_file(&arguments.tools, error))?;
     write_out(grammar.text.as_bytes())?;
     grammar.limits.iter().for_each(|limit| note(limit));

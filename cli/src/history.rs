@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use aside::Dialect;
-use aside::history::{self, Options, Outcome, Report, Server, rewrite};
-use clap::{Args, ValueEnum};
+use aside::history::{Format, Made, Missing, Name, Options, Outcome, Report, Server, Turns, rewrite};
+use clap::Args;
 
 use crate::files::{Input, READ, read_text, wrong_kind};
 use crate::names;
@@ -22,7 +22,7 @@ pub struct Arguments {
     file: Option<PathBuf>,
 
     /// The format of the request
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = Format::Chat)]
+    #[arg(long, value_name = "NAME", value_parser = names::words::<Format>(), default_value = "chat")]
     format: Format,
 
     /// The server that gets the request, for the options of that server; the options below override them
@@ -34,23 +34,23 @@ pub struct Arguments {
     server_file: Option<PathBuf>,
 
     /// The place of the thinking of an earlier turn in its message
-    #[arg(long, value_name = "NAME", value_enum)]
-    name: Option<Name>,
+    #[arg(long, value_name = "NAME", value_parser = Name::WORDS)]
+    name: Option<String>,
 
     /// With --name text, the dialect of the model; `aside dialects` lists the names
     #[arg(long, value_name = "NAME", required_if_eq("name", "text"), value_parser = names::DIALECTS, hide_possible_values = true)]
     dialect: Option<String>,
 
-    /// The turns whose thinking stays
-    #[arg(long, value_name = "WHICH", value_enum)]
+    /// The turns whose thinking stays; since_user are those since the last message of the user
+    #[arg(long, value_name = "WHICH", value_parser = names::words::<Turns>())]
     turns: Option<Turns>,
 
-    /// The change to an assistant message without thinking
-    #[arg(long, value_name = "WHAT", value_enum)]
+    /// The change to an assistant message without thinking; empty adds an empty string or block
+    #[arg(long, value_name = "WHAT", value_parser = names::words::<Missing>())]
     missing: Option<Missing>,
 
     /// The treatment of blocks and items that a rewriter made and the server did not
-    #[arg(long, value_name = "WHAT", value_enum)]
+    #[arg(long, value_name = "WHAT", value_parser = names::words::<Made>())]
     made: Option<Made>,
 
     /// Reports the changes on standard error at the end
@@ -58,57 +58,8 @@ pub struct Arguments {
     report: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Chat,
-    Messages,
-    Responses,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Name {
-    AsIs,
-    ReasoningContent,
-    Reasoning,
-    Thinking,
-    ReasoningDetails,
-    Parts,
-    ReasoningText,
-    Summary,
-    /// The text of the message, with the markers of --dialect
-    Text,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Turns {
-    All,
-    /// Since the last message of the user
-    SinceUser,
-    None,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Missing {
-    Leave,
-    /// An empty string or block
-    Empty,
-    Remove,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Made {
-    Keep,
-    Remove,
-}
-
 impl Arguments {
     fn options(&self) -> Result<Options, Stop> {
-        let format = match self.format {
-            Format::Chat => history::Format::Chat,
-            Format::Messages => history::Format::Messages,
-            Format::Responses => history::Format::Responses,
-        };
         let server = match (&self.server, &self.server_file) {
             (Some(name), _) => Some(Server::find(name).map_err(|error| Stop::Usage(error.to_string()))?),
             (None, Some(file)) => {
@@ -118,49 +69,17 @@ impl Arguments {
             (None, None) => None,
         };
         // The server needs no change to requests of this format.
-        let mut options = server.as_ref().and_then(|server| server.options(format)).cloned();
-        let mut options = options.take().unwrap_or_else(|| Options::new(format)).max_body(usize::MAX);
-        if let Some(name) = self.name {
-            options = options.name(self.name(name)?);
+        let mut options = server.as_ref().and_then(|server| server.options(self.format)).cloned();
+        let mut options = options.take().unwrap_or_else(|| Options::new(self.format)).max_body(usize::MAX);
+        if let Some(name) = &self.name {
+            let dialect = self.dialect.as_deref().map(Dialect::find).transpose();
+            let dialect = dialect.map_err(|error| Stop::Usage(error.to_string()))?;
+            options = options.name(Name::from_word(name, dialect).expect("other words are refused"));
         }
-        if let Some(turns) = self.turns {
-            options = options.turns(match turns {
-                Turns::All => history::Turns::All,
-                Turns::SinceUser => history::Turns::SinceUser,
-                Turns::None => history::Turns::None,
-            });
-        }
-        if let Some(missing) = self.missing {
-            options = options.missing(match missing {
-                Missing::Leave => history::Missing::Leave,
-                Missing::Empty => history::Missing::Empty,
-                Missing::Remove => history::Missing::Remove,
-            });
-        }
-        if let Some(made) = self.made {
-            options = options.made(match made {
-                Made::Keep => history::Made::Keep,
-                Made::Remove => history::Made::Remove,
-            });
-        }
+        options.turns = self.turns.unwrap_or(options.turns);
+        options.missing = self.missing.unwrap_or(options.missing);
+        options.made = self.made.unwrap_or(options.made);
         Ok(options)
-    }
-
-    fn name(&self, name: Name) -> Result<history::Name, Stop> {
-        Ok(match name {
-            Name::AsIs => history::Name::AsIs,
-            Name::ReasoningContent => history::Name::ReasoningContent,
-            Name::Reasoning => history::Name::Reasoning,
-            Name::Thinking => history::Name::Thinking,
-            Name::ReasoningDetails => history::Name::ReasoningDetails,
-            Name::Parts => history::Name::Parts,
-            Name::ReasoningText => history::Name::ReasoningText,
-            Name::Summary => history::Name::Summary,
-            Name::Text => {
-                let dialect = Dialect::find(self.dialect.as_deref().unwrap_or_default());
-                history::Name::Text(dialect.map_err(|error| Stop::Usage(error.to_string()))?)
-            }
-        })
     }
 }
 

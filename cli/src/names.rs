@@ -1,10 +1,10 @@
-//! Names as values of options: a shell completes built-in names, but the option accepts any text.
+//! Names and words as values of options. A shell completes built-in names, but their options accept any text.
 
 use std::ffi::OsStr;
 
-use aside::Dialect;
 use aside::history::Server;
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use aside::{Dialect, Words};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
 /// A parser that accepts any text. The function returns the names that a shell offers.
@@ -25,4 +25,10 @@ impl TypedValueParser for Names {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
     }
+}
+
+/// Returns a parser that accepts only the words of a type.
+pub fn words<T: Words + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(T::WORDS.iter().map(|&(word, _)| word))
+        .map(|word| T::from_word(&word).expect("other words are refused"))
 }

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use aside::answer::{ImpliedEnd, NotWhole, Tools, UnknownTool};
-use aside::sse::{self, Options, Rewriter, Stats};
+use aside::answer::{ImpliedEnd, NotWhole, Thinking, Tools, UnknownTool};
+use aside::sse::{Comments, Field, Formats, Options, ResponsesAs, Rewriter, Shapes, Stats};
 use clap::{Args, ValueEnum};
 
 use crate::choose;
 use crate::files::{Input, READ, read_text};
+use crate::names::words;
 use crate::output::{Output, note, say};
 use crate::stop::Stop;
 
@@ -26,7 +27,7 @@ pub struct Arguments {
     dialect: choose::Source,
 
     /// The field for the thinking
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = Field::ReasoningContent)]
+    #[arg(long, value_name = "NAME", value_parser = words::<Field>(), default_value = "reasoning_content")]
     field: Field,
 
     /// Makes `tool_calls` from the calls in the text, if the dialect says how calls are written
@@ -38,12 +39,12 @@ pub struct Arguments {
     tools: Option<PathBuf>,
 
     /// The formats of answers that are split, with commas between them
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', default_value = "all")]
-    formats: Vec<Format>,
+    #[arg(long, value_name = "LIST", value_parser = words::<Formats>(), value_delimiter = ',', default_value = "all")]
+    formats: Vec<Formats>,
 
     /// The form of the thinking in responses
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = As::ReasoningText)]
-    responses_as: As,
+    #[arg(long, value_name = "WHAT", value_parser = words::<ResponsesAs>(), default_value = "reasoning_text")]
+    responses_as: ResponsesAs,
 
     /// Mends faults in a stream of events that make clients fail
     #[arg(long)]
@@ -59,12 +60,12 @@ pub struct Arguments {
 
     /// The part of a call that is sent before the call is whole: its arguments as they arrive, or nothing; with text, only a call
     /// that is too long to be held
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Before::Tell, requires = "calls")]
-    not_whole: Before,
+    #[arg(long, value_name = "WHAT", value_parser = words::<NotWhole>(), default_value = "tell", requires = "calls")]
+    not_whole: NotWhole,
 
     /// The treatment of calls of tools that are not in --tools
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Unknown::Text, requires = "calls")]
-    unknown_tool: Unknown,
+    #[arg(long, value_name = "WHAT", value_parser = words::<UnknownTool>(), default_value = "text", requires = "calls")]
+    unknown_tool: UnknownTool,
 
     /// The maximum number of calls of a choice that become `tool_calls`; later ones stay content
     #[arg(long, value_name = "COUNT", requires = "calls")]
@@ -87,12 +88,15 @@ pub struct Arguments {
     #[arg(long)]
     merge: bool,
 
-    /// The differences between servers' answers that are removed, with commas between them; without LIST, all
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', num_args = 0..=1, require_equals = true, default_missing_value = "all")]
-    normalise: Vec<Shape>,
+    /// The differences between servers' answers that are removed, with commas between them; without LIST, all. field: the server's
+    /// thinking is sent in the field of --field. lists: content that is a list becomes a string, and its thinking is sent in the
+    /// field. chunks: a chunk with thinking and content becomes two. content: content after thinking that the server has split is
+    /// split, too
+    #[arg(long, value_name = "LIST", value_parser = words::<Shapes>(), value_delimiter = ',', num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    normalise: Vec<Shapes>,
 
     /// Whether the thinking is sent
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Thinking::Keep)]
+    #[arg(long, value_name = "WHAT", value_parser = words::<Thinking>(), default_value = "keep")]
     thinking: Thinking,
 
     /// Labels the thinking blocks and reasoning items that are made, so that `aside history` recognises them
@@ -101,7 +105,7 @@ pub struct Arguments {
 
     /// The treatment of comments in a stream of events, for clients that fail on them; with chunk, each comment becomes an event
     /// without text
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Comments::Keep)]
+    #[arg(long, value_name = "WHAT", value_parser = words::<Comments>(), default_value = "keep")]
     comments: Comments,
 
     /// Writes the counts to standard error at the end: as lines, or as a JSON object
@@ -115,138 +119,18 @@ enum Form {
     Json,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Field {
-    ReasoningContent,
-    Reasoning,
-    Thinking,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum As {
-    ReasoningText,
-    Summary,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Shape {
-    /// The server's thinking is sent in the field of --field
-    Field,
-    /// Content that is a list becomes a string, and its thinking is sent in the field
-    Lists,
-    /// A chunk with thinking and content becomes two
-    Chunks,
-    /// Content after thinking that the server has split is split, too
-    Content,
-    All,
-}
-
-impl Shape {
-    fn shapes(self) -> sse::Shapes {
-        match self {
-            Shape::Field => sse::Shapes::FIELD,
-            Shape::Lists => sse::Shapes::LISTS,
-            Shape::Chunks => sse::Shapes::CHUNKS,
-            Shape::Content => sse::Shapes::CONTENT,
-            Shape::All => sse::Shapes::ALL,
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Thinking {
-    Keep,
-    Drop,
-    Inline,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Comments {
-    Keep,
-    Drop,
-    Chunk,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Before {
-    Tell,
-    Hold,
-    Text,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Unknown {
-    Text,
-    Drop,
-    Tell,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Chat,
-    Completions,
-    Responses,
-    Messages,
-    Ollama,
-    All,
-}
-
-impl Format {
-    fn formats(self) -> sse::Formats {
-        match self {
-            Format::Chat => sse::Formats::CHAT,
-            Format::Completions => sse::Formats::COMPLETIONS,
-            Format::Responses => sse::Formats::RESPONSES,
-            Format::Messages => sse::Formats::MESSAGES,
-            Format::Ollama => sse::Formats::OLLAMA,
-            Format::All => sse::Formats::ALL,
-        }
-    }
-}
-
 impl Arguments {
     fn options(&self) -> Result<Options, Stop> {
-        let field = match self.field {
-            Field::ReasoningContent => sse::Field::ReasoningContent,
-            Field::Reasoning => sse::Field::Reasoning,
-            Field::Thinking => sse::Field::Thinking,
-        };
-        let responses_as = match self.responses_as {
-            As::ReasoningText => sse::ResponsesAs::ReasoningText,
-            As::Summary => sse::ResponsesAs::Summary,
-        };
-        let thinking = match self.thinking {
-            Thinking::Keep => sse::Thinking::Keep,
-            Thinking::Drop => sse::Thinking::Drop,
-            Thinking::Inline => sse::Thinking::Inline,
-        };
-        let comments = match self.comments {
-            Comments::Keep => sse::Comments::Keep,
-            Comments::Drop => sse::Comments::Drop,
-            Comments::Chunk => sse::Comments::Chunk,
-        };
-        let not_whole = match self.not_whole {
-            Before::Tell => NotWhole::Tell,
-            Before::Hold => NotWhole::Hold,
-            Before::Text => NotWhole::Text,
-        };
-        let unknown_tool = match self.unknown_tool {
-            Unknown::Text => UnknownTool::Text,
-            Unknown::Drop => UnknownTool::Drop,
-            Unknown::Tell => UnknownTool::Tell,
-        };
-        let formats = self.formats.iter().map(|format| format.formats()).reduce(|all, format| all | format);
+        let formats = self.formats.iter().copied().reduce(|all, format| all | format);
         let tools = self.tools.as_deref().map(read_tools).transpose()?;
         Ok(Options::new()
-            .field(field)
-            .responses_as(responses_as)
+            .field(self.field)
+            .responses_as(self.responses_as)
             .formats(formats.unwrap_or_default())
             .calls(self.calls)
             .tools(tools)
-            .not_whole(not_whole)
-            .unknown_tool(unknown_tool)
+            .not_whole(self.not_whole)
+            .unknown_tool(self.unknown_tool)
             .max_calls(self.max_calls)
             .implied_end(if self.no_implied_end { ImpliedEnd::Off } else { ImpliedEnd::On })
             .repair_arguments(self.repair_arguments)
@@ -256,9 +140,9 @@ impl Arguments {
             .keep_guessed(self.keep_guessed)
             .merge(self.merge)
             .label(self.label)
-            .comments(comments)
-            .normalise(self.normalise.iter().fold(sse::Shapes::NONE, |all, shape| all | shape.shapes()))
-            .thinking(thinking))
+            .comments(self.comments)
+            .normalise(self.normalise.iter().fold(Shapes::NONE, |all, &shape| all | shape))
+            .thinking(self.thinking))
     }
 }
 

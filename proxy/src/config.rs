@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use aside::history;
-use aside::sse::{self, Formats, Options, Shapes};
+use aside::sse::{Comments, Formats, Options, Shapes};
 use aside::{Channel, Start};
 use http::header::HeaderValue;
 use tokio_rustls::TlsAcceptor;
 
 use crate::choice::Choice;
 use crate::error::Error;
-use crate::settings::{Comments, Field, Format, ResponsesAs, Settings, StartAt, Thinking, Upstreams};
+use crate::settings::{Settings, StartAt, Thinking, Upstreams, Word};
 use crate::tls;
 use crate::upstream::Upstream;
 
@@ -142,7 +142,7 @@ impl Server {
             return Err(Error::new("the `url` must be a text; write url = \"http://127.0.0.1:8080\""));
         };
         let upstream = Upstream::new(url)?;
-        let formats = settings.formats.as_deref().unwrap_or(&[Format::All]).iter().map(|&format| formats(format));
+        let formats = settings.formats.as_deref().unwrap_or(&[Word(Formats::ALL)]).iter().map(|format| format.0);
         let formats = formats.reduce(|all, format| all | format);
         let formats = formats.ok_or_else(|| Error::new("formats: the list is empty; leave it out for all"))?;
         Ok(Server {
@@ -159,7 +159,7 @@ impl Server {
             thinking: settings.thinking.unwrap_or(Thinking::Keep),
             formats,
             options: options(settings).formats(formats),
-            replaces_comments: settings.comments == Some(Comments::Chunk),
+            replaces_comments: settings.comments == Some(Word(Comments::Chunk)),
             history: settings.server.as_deref().map(server).transpose()?,
         })
     }
@@ -219,41 +219,23 @@ fn server(name: &str) -> Result<history::Server, Error> {
     history::Server::find(name).map_err(|unknown| Error::new(format!("server: {unknown}")))
 }
 
-fn formats(format: Format) -> Formats {
-    match format {
-        Format::Chat => Formats::CHAT,
-        Format::Completions => Formats::COMPLETIONS,
-        Format::Responses => Formats::RESPONSES,
-        Format::Messages => Formats::MESSAGES,
-        Format::Ollama => Formats::OLLAMA,
-        Format::All => Formats::ALL,
-    }
-}
-
 /// Returns the options of all rewriters.
 fn options(settings: &Settings) -> Options {
     let is_on = |setting: Option<bool>| setting.unwrap_or(false);
     Options::new()
-        .field(match settings.field.unwrap_or(Field::ReasoningContent) {
-            Field::ReasoningContent => sse::Field::ReasoningContent,
-            Field::Reasoning => sse::Field::Reasoning,
-            Field::Thinking => sse::Field::Thinking,
-        })
-        .responses_as(match settings.responses_as.unwrap_or(ResponsesAs::ReasoningText) {
-            ResponsesAs::ReasoningText => sse::ResponsesAs::ReasoningText,
-            ResponsesAs::Summary => sse::ResponsesAs::Summary,
-        })
+        .field(word(settings.field))
+        .responses_as(word(settings.responses_as))
         .calls(settings.calls.unwrap_or(true))
         .repair(is_on(settings.repair))
-        .comments(match settings.comments.unwrap_or(Comments::Keep) {
-            Comments::Keep => sse::Comments::Keep,
-            Comments::Drop => sse::Comments::Drop,
-            Comments::Chunk => sse::Comments::Chunk,
-        })
+        .comments(word(settings.comments))
         .normalise(if is_on(settings.normalise) { Shapes::ALL } else { Shapes::NONE })
         .promote_empty(is_on(settings.promote_empty))
         .merge(is_on(settings.merge))
         // With a label, blocks and items that the rewriter made are recognised in later requests.
         .label(settings.server.is_some())
         .max_event(settings.max_event)
+}
+
+fn word<T: Default>(setting: Option<Word<T>>) -> T {
+    setting.map_or_else(T::default, |word| word.0)
 }

@@ -42,7 +42,7 @@ mod upstream;
 pub use config::Config;
 pub use error::Error;
 pub use serve::{Proxy, run};
-pub use settings::{Comments, Field, Format, ResponsesAs, Settings, StartAt, Thinking, Upstreams};
+pub use settings::{Settings, StartAt, Thinking, Upstreams, Word};
 
 #[doc(hidden)]
 pub mod fuzz {

@@ -3,8 +3,12 @@
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
+use aside::Words;
+use aside::sse::{Comments, Field, Formats, ResponsesAs};
+use clap::builder::{MapValueParser, PossibleValuesParser, TypedValueParser, ValueParserFactory};
 use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::{DeserializeOwned, Deserializer, Error as _};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::Error;
 
@@ -75,16 +79,16 @@ pub struct Settings {
     pub thinking: Option<Thinking>,
 
     /// The formats of answers that are split, with commas between them [default: all]
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
-    pub formats: Option<Vec<Format>>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub formats: Option<Vec<Word<Formats>>>,
 
     /// The field for the thinking in chat and completions [default: reasoning_content]
-    #[arg(long, value_name = "NAME", value_enum)]
-    pub field: Option<Field>,
+    #[arg(long, value_name = "NAME")]
+    pub field: Option<Word<Field>>,
 
     /// The form of the thinking in Responses [default: reasoning_text]
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub responses_as: Option<ResponsesAs>,
+    #[arg(long, value_name = "WHAT")]
+    pub responses_as: Option<Word<ResponsesAs>>,
 
     /// Makes tool calls from the calls in the text, for the tools of the request [default: true]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -95,8 +99,8 @@ pub struct Settings {
     pub repair: Option<bool>,
 
     /// The treatment of comments in a stream of events, for clients that fail on them [default: keep]
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub comments: Option<Comments>,
+    #[arg(long, value_name = "WHAT")]
+    pub comments: Option<Word<Comments>>,
 
     /// Brings answers that servers have split themselves into one shape
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -216,52 +220,33 @@ pub enum Thinking {
     Request,
 }
 
-/// A format of answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Format {
-    Chat,
-    Completions,
-    Responses,
-    Messages,
-    Ollama,
-    All,
+/// A value of a rewriter's option, written as one of its [`Words`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word<T>(pub T);
+
+impl<T: Words + Send + Sync> ValueParserFactory for Word<T> {
+    type Parser = MapValueParser<PossibleValuesParser, fn(String) -> Word<T>>;
+
+    fn value_parser() -> Self::Parser {
+        PossibleValuesParser::new(T::WORDS.iter().map(|&(word, _)| word))
+            .map(|word| Word(T::from_word(&word).expect("other words are refused")))
+    }
 }
 
-/// The field for the thinking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Field {
-    ReasoningContent,
-    Reasoning,
-    Thinking,
+impl<T: Words> Serialize for Word<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.word().serialize(to)
+    }
 }
 
-/// The treatment of comments in a stream of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-pub enum Comments {
-    /// Comments stay.
-    Keep,
-    /// Comments are left out.
-    Drop,
-    /// Each comment becomes an event without text, if the format has such an event.
-    Chunk,
-}
-
-/// The form of the thinking in Responses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum ResponsesAs {
-    ReasoningText,
-    Summary,
+impl<'de, T: Words> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(from)?;
+        T::from_word(&word).map(Word).ok_or_else(|| {
+            let known: Vec<_> = T::WORDS.iter().map(|(known, _)| format!("`{known}`")).collect();
+            D::Error::custom(format!("`{word}` is unknown: write {}", known.join(" or ")))
+        })
+    }
 }
 
 impl Settings {
@@ -347,7 +332,9 @@ fn read<T: DeserializeOwned>(value: toml::Value) -> Result<T, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Format, Settings};
+    use aside::sse::Formats;
+
+    use super::{Settings, Word};
 
     fn environment(variables: &[(&str, &str)]) -> Result<Settings, String> {
         let variables = variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
@@ -366,7 +353,7 @@ mod tests {
         ]);
         let far = far.unwrap();
         assert_eq!((far.max_body, far.repair, far.model.as_deref()), (Some(7), Some(true), Some("8")));
-        assert_eq!(far.formats, Some(vec![Format::Chat, Format::Messages]));
+        assert_eq!(far.formats, Some(vec![Word(Formats::CHAT), Word(Formats::MESSAGES)]));
         let near =
             Settings { upstream: Some("http://near".into()), dialect: Some("qwen3".into()), ..Settings::default() };
         let all = near.over(&far).unwrap();
@@ -381,5 +368,7 @@ mod tests {
         assert!(error.starts_with("ASIDE_PROXY_LISTN: unknown field `listn`"), "{error}");
         let error = environment(&[("ASIDE_PROXY_MAX_BODY", "much")]).unwrap_err();
         assert!(error.starts_with("ASIDE_PROXY_MAX_BODY: invalid type: string \"much\""), "{error}");
+        let error = environment(&[("ASIDE_PROXY_COMMENTS", "hide")]).unwrap_err();
+        assert_eq!(error, "ASIDE_PROXY_COMMENTS: `hide` is unknown: write `keep` or `drop` or `chunk`");
     }
 }

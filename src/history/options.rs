@@ -73,6 +73,52 @@ pub enum Name {
     Text(Dialect),
 }
 
+impl Name {
+    /// The words of all names.
+    pub const WORDS: [&'static str; 9] = [
+        "as_is",
+        "reasoning_content",
+        "reasoning",
+        "thinking",
+        "reasoning_details",
+        "parts",
+        "reasoning_text",
+        "summary",
+        "text",
+    ];
+
+    /// Returns the name of a word, or `None` if the word is unknown, or is `text` and there is no dialect.
+    ///
+    /// ```
+    /// use aside::history::Name;
+    ///
+    /// assert!(matches!(Name::from_word("summary", None), Some(Name::Summary)));
+    /// assert!(Name::from_word("text", None).is_none());
+    /// ```
+    #[must_use]
+    pub fn from_word(word: &str, dialect: Option<Dialect>) -> Option<Name> {
+        use Name::*;
+        let names = [AsIs, ReasoningContent, Reasoning, Thinking, ReasoningDetails, Parts, ReasoningText, Summary];
+        names.into_iter().chain(dialect.map(Text)).find(|name| name.word() == word)
+    }
+
+    /// Returns the word of this name.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        Name::WORDS[match self {
+            Name::AsIs => 0,
+            Name::ReasoningContent => 1,
+            Name::Reasoning => 2,
+            Name::Thinking => 3,
+            Name::ReasoningDetails => 4,
+            Name::Parts => 5,
+            Name::ReasoningText => 6,
+            Name::Summary => 7,
+            Name::Text(_) => 8,
+        }]
+    }
+}
+
 /// The turns whose thinking stays in the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -143,7 +143,7 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 struct Requests {
-    name: Option<Spanned<NameWord>>,
+    name: Option<Spanned<String>>,
     /// The dialect whose markers are used if the thinking is put into the text.
     dialect: Option<Spanned<String>>,
     #[serde(default)]
@@ -169,62 +169,40 @@ struct Example {
     output: String,
 }
 
-#[derive(Clone, Copy, Deserialize, PartialEq)]
-#[serde(rename_all = "snake_case")]
-enum NameWord {
-    ReasoningContent,
-    Reasoning,
-    Thinking,
-    ReasoningDetails,
-    Parts,
-    ReasoningText,
-    Summary,
-    Text,
-}
-
 impl Requests {
     fn read(self, text: &str, format: Format) -> Result<Options, FileError> {
-        if let (Some(dialect), Some(NameWord::Text)) = (&self.dialect, self.name.as_ref().map(|name| *name.get_ref())) {
-            let name = Dialect::find(dialect.get_ref()).map(Name::Text);
-            let name = name.map_err(|error| FileError::at(text, Some(dialect.span()), error.to_string()))?;
-            return Ok(self.options(format, name));
-        }
-        if let Some(dialect) = &self.dialect {
-            let message = "`dialect` belongs to `name = \"text\"`: write that, or remove it";
-            return Err(FileError::at(text, Some(dialect.span()), message));
-        }
-        let Some(word) = &self.name else { return Ok(self.options(format, Name::AsIs)) };
-        let (name, of_chat, of_responses) = match word.get_ref() {
-            NameWord::ReasoningContent => (Name::ReasoningContent, true, false),
-            NameWord::Reasoning => (Name::Reasoning, true, false),
-            NameWord::Thinking => (Name::Thinking, true, false),
-            NameWord::ReasoningDetails => (Name::ReasoningDetails, true, false),
-            NameWord::Parts => (Name::Parts, true, false),
-            NameWord::ReasoningText => (Name::ReasoningText, false, true),
-            NameWord::Summary => (Name::Summary, false, true),
-            NameWord::Text => {
-                let message = "the text needs the markers of a dialect: add `dialect` with the name of a built-in one";
-                return Err(FileError::at(text, Some(word.span()), message));
+        let fault = |span, message: String| Err(FileError::at(text, Some(span), message));
+        let word = self.name.as_ref().map_or("as_is", |word| word.get_ref());
+        let dialect = match (&self.dialect, &self.name) {
+            (Some(dialect), _) if word == "text" => match Dialect::find(dialect.get_ref()) {
+                Ok(found) => Some(found),
+                Err(error) => return fault(dialect.span(), error.to_string()),
+            },
+            (Some(dialect), _) => {
+                return fault(
+                    dialect.span(),
+                    "`dialect` belongs to `name = \"text\"`: write that, or remove it".into(),
+                );
             }
+            (None, Some(name)) if word == "text" => {
+                let message = "the text needs the markers of a dialect: add `dialect` with the name of a built-in one";
+                return fault(name.span(), message.into());
+            }
+            (None, _) => None,
         };
-        let is_known = match format {
-            Format::Chat => of_chat,
-            Format::Responses => of_responses,
-            Format::Messages => false,
+        let (known, shown): (&[_], _) = match format {
+            Format::Chat => (
+                &["reasoning_content", "reasoning", "thinking", "reasoning_details", "parts", "text"],
+                "`reasoning_content`, `reasoning`, `thinking`, `reasoning_details`, `parts` or `text`",
+            ),
+            Format::Responses => (&["reasoning_text", "summary", "text"], "`reasoning_text`, `summary` or `text`"),
+            Format::Messages => (&["text"], "`text`, or leave `name` out"),
         };
-        if !is_known {
-            let known = match format {
-                Format::Chat => "`reasoning_content`, `reasoning`, `thinking`, `reasoning_details`, `parts` or `text`",
-                Format::Responses => "`reasoning_text`, `summary` or `text`",
-                Format::Messages => "`text`, or leave `name` out",
-            };
-            return Err(FileError::at(
-                text,
-                Some(word.span()),
-                format!("requests of this format have no such name: write {known}"),
-            ));
+        match (&self.name, Name::from_word(word, dialect)) {
+            (None, _) => Ok(self.options(format, Name::AsIs)),
+            (Some(_), Some(name)) if known.contains(&word) => Ok(self.options(format, name)),
+            (Some(word), _) => fault(word.span(), format!("requests of this format have no such name: write {shown}")),
         }
-        Ok(self.options(format, name))
     }
 
     fn options(&self, format: Format, name: Name) -> Options {

@@ -79,10 +79,8 @@ static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let path = "bindings/python/python/libaside/types.py";
     let stub = texts_in("bindings/python/python/libaside", "pyi");
     add(path, section(path, "# ", |_| python::literals(description, &stub)));
-    let path = "bindings/python/src/words.rs";
-    add(path, section(path, "// ", |rest| python::tables(description, rest)));
-    let path = "bindings/js/wasm/src/words.rs";
-    add(path, section(path, "// ", |rest| python::tables(description, rest)));
+    let path = "src/words.rs";
+    add(path, section(path, "// ", |rest| rust::words(description, rest)));
     let path = "bindings/js/src/words.js";
     add(path, section(path, "// ", |_| javascript::lists(description) + &stats::javascript_list(&counts)));
     let path = "bindings/js/src/index.d.ts";

@@ -3,7 +3,7 @@
 
 use crate::description::{Description, Enumeration, Form};
 use crate::options::{Choice, Kind, Options, Words, default_of};
-use crate::python::{is_of_scanner, table_name};
+use crate::python::is_of_scanner;
 use crate::words::{camel, translated, uncapitalized, wrap};
 
 const WORDS: Words = Words { on: "If true, ", off: "If false, ", zero: "Not set: ", not_set: "Not set: " };
@@ -54,8 +54,8 @@ pub fn options_read(options: &Options<'_>) -> String {
             Kind::Value(enumeration) if enumeration.short().any(|(short, _)| short == "default") => {
                 format!("{name}(value)?")
             }
-            Kind::Value(enumeration) => format!("words::find(name, value, words::{})?", table_name(enumeration)),
-            Kind::Bits(enumeration) => format!("words::{}(value)?", table_name(enumeration).to_ascii_lowercase()),
+            Kind::Value(_) => "words::find(name, value)?".to_owned(),
+            Kind::Bits(enumeration) => format!("words::{}(value)?", enumeration.rust.to_ascii_lowercase()),
             Kind::Text if name == "id_prefix" => "value.to_owned()".to_owned(),
             Kind::Text => "value".to_owned(),
             Kind::Tools => panic!("tools are read apart"),

@@ -50,11 +50,11 @@ fn set(option: &Choice<'_>) -> Option<String> {
         _ if ["max_tools", "id_prefix", "budget_unit", "budget_scope"].contains(&name) => return None,
         _ if name == "budget" => "self::budget(budget, budget_unit, budget_scope)?".to_owned(),
         Kind::Value(enumeration) => match default_of(enumeration) {
-            Some(_) => format!("words::find({name:?}, {name}, words::{})?", table_name(enumeration)),
+            Some(_) => format!("words::find({name:?}, {name})?"),
             None => format!("self::{name}({name})?"),
         },
         Kind::Bits(enumeration) => {
-            format!("words::{}({name}.as_ref())?", table_name(enumeration).to_ascii_lowercase())
+            format!("words::{}({name}.as_ref())?", enumeration.rust.to_ascii_lowercase())
         }
         Kind::Flag | Kind::Number | Kind::Text | Kind::Tools => name.to_owned(),
     };
@@ -138,10 +138,6 @@ fn type_of(enumeration: &Enumeration) -> String {
     enumeration.type_name(&[])
 }
 
-pub fn table_name(enumeration: &Enumeration) -> String {
-    enumeration.name.trim_start_matches("aside_").to_ascii_uppercase()
-}
-
 /// Returns a type for each enumeration that the stub mentions.
 pub fn literals(description: &Description, stub: &str) -> String {
     let mut out = String::new();
@@ -164,33 +160,7 @@ pub fn literals(description: &Description, stub: &str) -> String {
     out
 }
 
-/// Returns a table for each enumeration whose type the file imports.
-pub fn tables(description: &Description, rest: &str) -> String {
-    let imported = description.enumerations.iter().filter(|one| mentions(rest, &one.rust));
-    imported.map(table).collect::<Vec<_>>().join("\n")
-}
-
-/// Returns a table as rustfmt lays it out.
-fn table(enumeration: &Enumeration) -> String {
-    let name = table_name(enumeration);
-    let rust = &enumeration.rust;
-    let value = |value: &str| match enumeration.form {
-        Form::Bits => format!("{rust}::{value}"),
-        _ => value.to_owned(),
-    };
-    let words = enumeration.short().map(|(short, enumerator)| format!("({short:?}, {})", value(&enumerator.rust)));
-    let words: Vec<_> = words.collect();
-    let (before, list) = (format!("pub const {name}: &Words<{rust}> ="), format!("&[{}];", words.join(", ")));
-    if before.len() + list.len() < 120 {
-        format!("{before} {list}\n")
-    } else if 4 + list.len() <= 120 {
-        format!("{before}\n    {list}\n")
-    } else {
-        format!("{before} &[\n    {},\n];\n", words.join(",\n    "))
-    }
-}
-
 /// Returns whether a text contains this word.
-fn mentions(text: &str, word: &str) -> bool {
+pub fn mentions(text: &str, word: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|is| is == word)
 }

@@ -1,8 +1,36 @@
 //! Writes the declarations of the C interface for the Rust tests, which call the same functions as C, with the same numbers and
-//! layouts.
+//! layouts; and the words of the crate's own enumerations.
 
-use crate::description::{Callback, Description, Form, Function, Signature, Struct, Type};
+use crate::description::{Callback, Description, Enumeration, Form, Function, Signature, Struct, Type};
+use crate::python::mentions;
 use crate::words::camel;
+
+/// Returns the words of each enumeration whose type the file imports.
+pub fn words(description: &Description, rest: &str) -> String {
+    let imported = description.enumerations.iter().filter(|one| mentions(rest, &one.rust));
+    imported.map(words_of).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the words of an enumeration as rustfmt lays them out.
+fn words_of(enumeration: &Enumeration) -> String {
+    let rust = &enumeration.rust;
+    let value = |value: &str| match enumeration.form {
+        Form::Bits => format!("{rust}::{value}"),
+        _ => value.to_owned(),
+    };
+    let words = enumeration.short().map(|(short, enumerator)| format!("({short:?}, {})", value(&enumerator.rust)));
+    let words: Vec<_> = words.collect();
+    let line = format!("&[{}];", words.join(", "));
+    let before = "    const WORDS: &'static [(&'static str, Self)] =";
+    let list = if before.len() + 1 + line.len() <= 120 {
+        format!(" {line}")
+    } else if 8 + line.len() <= 120 {
+        format!("\n        {line}")
+    } else {
+        format!(" &[\n        {},\n    ];", words.join(",\n        "))
+    };
+    format!("impl Words for {rust} {{\n{before}{list}\n}}\n")
+}
 
 pub fn declarations(description: &Description) -> String {
     let mut out = "//! The C interface, as a caller declares it. Texts are bytes, and an object is a `Handle`.\n\

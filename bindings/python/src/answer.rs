@@ -115,8 +115,8 @@ pub fn tools(tools: Option<&Bound<'_, PyAny>>, max_tools: Option<usize>) -> PyRe
 }
 
 fn budget(limit: Option<usize>, unit: &str, scope: &str) -> PyResult<Option<Budget>> {
-    let unit = words::find("budget_unit", unit, words::BUDGET_UNIT)?;
-    let scope = words::find("budget_scope", scope, words::BUDGET_SCOPE)?;
+    let unit = words::find("budget_unit", unit)?;
+    let scope = words::find("budget_scope", scope)?;
     Ok(limit.map(|limit| Budget::new(limit as u64, unit, scope)))
 }
 
@@ -216,16 +216,16 @@ impl Answer {
         let tools = self::tools(tools, max_tools)?;
         let scanner = ScannerOptions::new()
             .start(self::start(start)?)
-            .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?)
-            .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking, words::CALLS_IN_THINKING)?)
-            .leading_tags(words::find("leading_tags", leading_tags, words::LEADING_TAGS)?)
+            .stray_close(words::find("stray_close", stray_close)?)
+            .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking)?)
+            .leading_tags(words::find("leading_tags", leading_tags)?)
             .budget(self::budget(budget, budget_unit, budget_scope)?);
         let options = Options::new()
             .scanner(scanner)
-            .thinking(words::find("thinking", thinking, words::THINKING)?)
-            .not_whole(words::find("not_whole", not_whole, words::NOT_WHOLE)?)
-            .unknown_tool(words::find("unknown_tool", unknown_tool, words::UNKNOWN_TOOL)?)
-            .implied_end(words::find("implied_end", implied_end, words::IMPLIED_END)?)
+            .thinking(words::find("thinking", thinking)?)
+            .not_whole(words::find("not_whole", not_whole)?)
+            .unknown_tool(words::find("unknown_tool", unknown_tool)?)
+            .implied_end(words::find("implied_end", implied_end)?)
             .tools(tools)
             .start_call(start_call)
             .max_held(max_held)
@@ -281,7 +281,7 @@ impl Answer {
     /// `unknown`. Only a text that ended by itself may end a call that has no end, or turn out to be an answer without markers.
     #[pyo3(signature = (reason = "unknown"))]
     fn finish<'py>(&self, py: Python<'py>, reason: &str) -> PyResult<Bound<'py, PyList>> {
-        let reason = words::find("reason", reason, words::END_REASON)?;
+        let reason = words::find("reason", reason)?;
         self.state.enter(|state| {
             let parts = state.parts(py, |answer, on_part| answer.finish(reason, on_part));
             state.form = None;

@@ -294,7 +294,7 @@ impl Dialect {
         choice: &str,
         start: Option<&str>,
     ) -> PyResult<ToolGrammar> {
-        let format = words::find("format", format, words::GRAMMAR_FORMAT)?;
+        let format = words::find("format", format)?;
         let choice = aside::ToolChoice::named(choice);
         let grammar = self.inner.grammar(format, &json_of(tools)?, choice, self::start(start)?);
         let aside::ToolGrammar { text, limits, .. } = grammar.map_err(errors::value)?;

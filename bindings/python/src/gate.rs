@@ -1,5 +1,6 @@
 //! Decides from the HTTP facts of a request and its answer whether a rewriter is needed.
 
+use aside::Words;
 use aside::sse::{self, Exchange, RequestModel};
 use pyo3::prelude::*;
 
@@ -32,7 +33,7 @@ pub fn wants(
         .content_type(content_type.unwrap_or_default())
         .content_encoding(content_encoding.unwrap_or_default());
     let body = sse::wants(&exchange);
-    Ok(words::BODY.iter().find(|&&(_, known)| Some(known) == body).map(|&(word, _)| word))
+    Ok(body.and_then(Words::word))
 }
 
 /// Return `identity` if a request's answer is for a rewriter of these formats: the request must then ask for an answer that is not
@@ -88,7 +89,7 @@ pub struct Request {
 #[pyfunction]
 pub fn read_request(path: &str, body: &[u8]) -> Request {
     let request = sse::read_request(&Exchange::new().path(path), body);
-    let word = words::THINKING.iter().find(|&&(_, known)| known == request.thinking).map(|&(word, _)| word);
+    let word = request.thinking.word();
     Request {
         thinks: request.thinks,
         thinking: word.unwrap_or("keep"),

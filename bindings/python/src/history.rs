@@ -1,29 +1,14 @@
 //! Rewrites the history of requests.
 
-use aside::history::{self, Format, Made, Missing, Name, Options, Server, Turns};
+use aside::Words;
+use aside::history::{self, Format, Name, Options, Server};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::dialect::{Dialect, DialectLike};
 use crate::errors::{self, guarded};
 use crate::text::Text;
-use crate::words::{self, Words};
-
-const FORMAT: &Words<Format> =
-    &[("chat", Format::Chat), ("responses", Format::Responses), ("messages", Format::Messages)];
-
-/// The words of the option `name` and their values; `text` needs a dialect.
-const NAME: &Words<Option<fn() -> Name>> = &[
-    ("as_is", Some(|| Name::AsIs)),
-    ("reasoning_content", Some(|| Name::ReasoningContent)),
-    ("reasoning", Some(|| Name::Reasoning)),
-    ("thinking", Some(|| Name::Thinking)),
-    ("reasoning_details", Some(|| Name::ReasoningDetails)),
-    ("parts", Some(|| Name::Parts)),
-    ("reasoning_text", Some(|| Name::ReasoningText)),
-    ("summary", Some(|| Name::Summary)),
-    ("text", None),
-];
+use crate::words;
 
 /// The report of `rewrite_history`.
 #[pyclass(frozen, get_all, module = "libaside")]
@@ -66,26 +51,22 @@ pub fn rewrite_history<'py>(
     made: &str,
     max_body: Option<usize>,
 ) -> PyResult<(Bound<'py, PyAny>, HistoryReport)> {
-    let name = match (words::find("name", name, NAME)?, dialect) {
-        (Some(name), _) => name(),
-        (None, Some(dialect)) => Name::Text(dialect.find()?),
-        (None, None) => return Err(errors::value("name=\"text\" needs a dialect, whose markers are written")),
-    };
-    let options = Options::new(words::find("format", format, FORMAT)?)
+    let dialect = dialect.map(|dialect| dialect.find()).transpose()?;
+    let name = Name::from_word(name, dialect).ok_or_else(|| match name {
+        "text" => errors::value("name=\"text\" needs a dialect, whose markers are written"),
+        _ => words::unknown("name", name, Name::WORDS.into_iter()),
+    })?;
+    let options = Options::new(words::find("format", format)?)
         .name(name)
-        .turns(words::find("turns", turns, words::HISTORY_TURNS)?)
-        .missing(words::find("missing", missing, words::HISTORY_MISSING)?)
-        .made(words::find("made", made, words::HISTORY_MADE)?)
+        .turns(words::find("turns", turns)?)
+        .missing(words::find("missing", missing)?)
+        .made(words::find("made", made)?)
         .max_body(max_body);
     let bytes = body.bytes()?;
     let (out, report) = guarded(|| py.detach(|| history::rewrite(bytes, &options)).map_err(|_| errors::memory()))?;
-    let outcome = word(report.outcome, words::HISTORY_OUTCOME);
+    let outcome = report.outcome.word().unwrap_or_default();
     let history::Report { changed, refused, unread, thinking_off, .. } = report;
     Ok((body.form().text(py, &out)?, HistoryReport { changed, refused, unread, outcome, thinking_off }))
-}
-
-fn word<T: Copy + PartialEq>(value: T, words: &Words<T>) -> &'static str {
-    words.iter().find(|&&(_, known)| known == value).map_or("", |&(word, _)| word)
 }
 
 /// Return the format of the requests to a path, or None if their history is not rewritten. This may change in any version.
@@ -95,7 +76,7 @@ fn word<T: Copy + PartialEq>(value: T, words: &Words<T>) -> &'static str {
 ///     'chat'
 #[pyfunction]
 pub fn history_format(path: &str) -> Option<&'static str> {
-    Format::of_path(path).map(|format| word(format, FORMAT))
+    Format::of_path(path).and_then(Words::word)
 }
 
 /// Return the options for a built-in server and requests of a format, as keywords for `rewrite_history`, or None if they need
@@ -132,23 +113,15 @@ pub fn history_servers() -> Vec<&'static str> {
 }
 
 fn keywords<'py>(py: Python<'py>, server: &Server, format: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(options) = server.options(words::find("format", format, FORMAT)?) else { return Ok(None) };
+    let Some(options) = server.options(words::find("format", format)?) else { return Ok(None) };
     let keywords = PyDict::new(py);
     keywords.set_item("format", format)?;
-    let name = match &options.name {
-        Name::Text(dialect) => {
-            keywords.set_item("dialect", Dialect::from(dialect.clone()))?;
-            "text"
-        }
-        name => NAME.iter().find(|(_, make)| make.is_some_and(|make| same(&make(), name))).map_or("as_is", |it| it.0),
-    };
-    keywords.set_item("name", name)?;
-    keywords.set_item("turns", word::<Turns>(options.turns, words::HISTORY_TURNS))?;
-    keywords.set_item("missing", word::<Missing>(options.missing, words::HISTORY_MISSING))?;
-    keywords.set_item("made", word::<Made>(options.made, words::HISTORY_MADE))?;
+    if let Name::Text(dialect) = &options.name {
+        keywords.set_item("dialect", Dialect::from(dialect.clone()))?;
+    }
+    keywords.set_item("name", options.name.word())?;
+    keywords.set_item("turns", options.turns.word())?;
+    keywords.set_item("missing", options.missing.word())?;
+    keywords.set_item("made", options.made.word())?;
     Ok(Some(keywords))
-}
-
-fn same(one: &Name, other: &Name) -> bool {
-    std::mem::discriminant(one) == std::mem::discriminant(other)
 }

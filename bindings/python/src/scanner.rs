@@ -58,7 +58,7 @@ impl Counts {
 
 /// Returns the channel of this name.
 pub fn channel_of(name: &str) -> PyResult<Channel> {
-    words::find("channel", name, &Channel::ALL.map(|channel| (channel.as_str(), channel)))
+    words::find("channel", name)
 }
 
 /// Returns the tokens of these lengths.
@@ -253,9 +253,9 @@ impl Scanner {
             .budget(budget)
             .collect(collect)
             .calls(calls)
-            .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking, words::CALLS_IN_THINKING)?)
-            .stray_close(words::find("stray_close", stray_close, words::STRAY_CLOSE)?)
-            .leading_tags(words::find("leading_tags", leading_tags, words::LEADING_TAGS)?);
+            .calls_in_thinking(words::find("calls_in_thinking", calls_in_thinking)?)
+            .stray_close(words::find("stray_close", stray_close)?)
+            .leading_tags(words::find("leading_tags", leading_tags)?);
         let scanner = aside::Scanner::with_options(&dialect.find()?, &options).map_err(errors::scanner)?;
         Ok(Scanner { state: Exclusive::new(State { scanner, form: None }) })
     }
@@ -362,7 +362,7 @@ impl Scanner {
     /// in the thinking, and the answer ended there without confirming the guess, `finish` returns an event `reclassify` with the
     /// channel `content`.
     fn end_reason(&self, reason: &str) -> PyResult<()> {
-        let reason = words::find("reason", reason, words::END_REASON)?;
+        let reason = words::find("reason", reason)?;
         self.state.enter(|state| {
             state.scanner.end_reason(reason);
             Ok(())

@@ -200,7 +200,7 @@ impl TokenState {
 
     /// Return the number of decided tokens that are text of a channel.
     fn count(&self, channel: &str) -> PyResult<u64> {
-        let channel = words::find("channel", channel, &Channel::ALL.map(|channel| (channel.as_str(), channel)))?;
+        let channel = words::find("channel", channel)?;
         self.state.enter(|state| Ok(state.count(channel)))
     }
 

@@ -106,7 +106,7 @@ pub fn join<'py>(
     markers: &str,
     start: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let markers = words::find("markers", markers, words::MARKERS)?;
+    let markers = words::find("markers", markers)?;
     let calls: Vec<_> = calls.unwrap_or_default().iter().map(call).collect::<PyResult<_>>()?;
     let calls: Vec<_> =
         calls.iter().map(|(name, arguments, id)| JoinCall::new(name, arguments).id(id.as_deref())).collect();

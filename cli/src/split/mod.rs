@@ -10,10 +10,11 @@ use std::process::ExitCode;
 
 use aside::answer::{self, Answer};
 use aside::{Channel, EndReason, Scanner, ScannerOptions};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::choose;
 use crate::files::{Input, READ};
+use crate::names::words;
 use crate::output::{note, say, write_raw};
 use crate::size;
 use crate::stop::Stop;
@@ -44,57 +45,18 @@ pub struct Arguments {
     chunk: Option<usize>,
 
     /// Writes only the bytes of that channel, unchanged even on a terminal
-    #[arg(long, value_name = "CHANNEL", conflicts_with = "events")]
-    only: Option<Part>,
+    #[arg(long, value_name = "CHANNEL", value_parser = words::<Channel>(), conflicts_with = "events")]
+    only: Option<Channel>,
 
     /// Why the text ends. If the model was only guessed to start in the thinking, and the text has no marker, this decides whether
-    /// the text is thinking
-    #[arg(long, value_name = "WHY", value_enum, default_value_t = Finish::Unknown)]
-    finish: Finish,
+    /// the text is thinking. ended: the model has ended the text, so it is the answer. cut_off: a limit or an error has ended it, so
+    /// it is thinking
+    #[arg(long, value_name = "WHY", value_parser = words::<EndReason>(), default_value = "unknown")]
+    finish: EndReason,
 
     /// Writes one JSON object per event and line; bytes that are not UTF-8 are written as text_hex
     #[arg(long)]
     events: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Part {
-    Content,
-    Thinking,
-    Narration,
-    Tool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Finish {
-    Unknown,
-    /// The model has ended the text, so it is the answer
-    #[value(alias = "stop")]
-    Ended,
-    /// A limit or an error has cut the text off, so it is thinking
-    #[value(alias = "length")]
-    CutOff,
-}
-
-impl Finish {
-    fn reason(self) -> EndReason {
-        match self {
-            Finish::Unknown => EndReason::Unknown,
-            Finish::Ended => EndReason::Ended,
-            Finish::CutOff => EndReason::CutOff,
-        }
-    }
-}
-
-impl Part {
-    fn channel(self) -> Channel {
-        match self {
-            Part::Content => Channel::Content,
-            Part::Thinking => Channel::Thinking,
-            Part::Narration => Channel::Narration,
-            Part::Tool => Channel::Tool,
-        }
-    }
 }
 
 fn chunk(text: &str) -> Result<usize, String> {
@@ -120,7 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         note(&format!("no dialect was given, so `{name}` is taken; see --dialect and --model"));
     }
     let show = match (arguments.only, arguments.events) {
-        (Some(part), _) => Show::Only(part.channel()),
+        (Some(channel), _) => Show::Only(channel),
         (None, true) => Show::Events,
         (None, false) if has_styles() => Show::Styled,
         (None, false) => Show::Labelled,
@@ -161,7 +123,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         write_raw(&view.out)?;
         view.out.clear();
     }
-    scanner.end_reason(arguments.finish.reason());
+    scanner.end_reason(arguments.finish);
     let finished = scanner.finish(|event| {
         summary.add(&event);
         hint.add(&event);
@@ -171,7 +133,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     });
     finished.map_err(failed)?;
     if let Some(answer) = &mut answer {
-        answer.finish(arguments.finish.reason(), |part| view.add(part)).map_err(failed)?;
+        answer.finish(arguments.finish, |part| view.add(part)).map_err(failed)?;
     }
 
     view.end();

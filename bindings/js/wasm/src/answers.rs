@@ -29,10 +29,10 @@ fn options(arguments: &mut Arguments) -> Result<(Options, Option<usize>), Failur
         match name {
             _ if reading.take(name, value)? || tools.take(name, value)? => {}
             // Generated from src/ffi by tests/header: do not edit.
-            "thinking" => options = options.thinking(words::find(name, value, words::THINKING)?),
-            "notWhole" => options = options.not_whole(words::find(name, value, words::NOT_WHOLE)?),
-            "unknownTool" => options = options.unknown_tool(words::find(name, value, words::UNKNOWN_TOOL)?),
-            "impliedEnd" => options = options.implied_end(words::find(name, value, words::IMPLIED_END)?),
+            "thinking" => options = options.thinking(words::find(name, value)?),
+            "notWhole" => options = options.not_whole(words::find(name, value)?),
+            "unknownTool" => options = options.unknown_tool(words::find(name, value)?),
+            "impliedEnd" => options = options.implied_end(words::find(name, value)?),
             "startCall" => options = options.start_call(value),
             "idPrefix" => options = options.id_prefix(value.to_owned()),
             "maxHeld" => options = options.max_held(size(name, value)?),
@@ -82,7 +82,7 @@ pub fn tokens(host: &mut Host, answer: u32) -> Result<i32, Failure> {
 }
 
 pub fn finish(host: &mut Host, answer: u32) -> Result<i32, Failure> {
-    let reason = words::find("reason", &host.arguments().text(), words::END_REASON)?;
+    let reason = words::find("reason", &host.arguments().text())?;
     read(host, answer, &|answer, _, on_part| answer.finish(reason, on_part))
 }
 

@@ -1,5 +1,6 @@
 //! Decides from the HTTP facts of a request and its answer whether a rewriter is needed.
 
+use aside::Words;
 use aside::sse::{self, Exchange, RequestModel};
 
 use crate::failure::Failure;
@@ -20,7 +21,7 @@ pub fn wants(host: &mut Host, status: u32) -> Result<i32, Failure> {
         .content_type(&content_type)
         .content_encoding(&content_encoding);
     let body = sse::wants(&exchange);
-    host.output.optional(words::BODY.iter().find(|&&(_, known)| Some(known) == body).map(|&(word, _)| word));
+    host.output.optional(body.and_then(Words::word));
     Ok(0)
 }
 
@@ -51,8 +52,7 @@ pub fn read_request(host: &mut Host) -> Result<i32, Failure> {
     let mut arguments = host.arguments();
     let (path, body) = (arguments.text(), arguments.bytes());
     let request = sse::read_request(&Exchange::new().path(&path), &body);
-    let word = words::THINKING.iter().find(|&&(_, known)| known == request.thinking).map(|&(word, _)| word);
-    host.output.optional(word);
+    host.output.optional(request.thinking.word());
     host.output.optional(Some(request.tools.unwrap_or("[]")));
     Ok(request.thinks.map_or(0, |thinks| if thinks { 1 } else { 2 }))
 }

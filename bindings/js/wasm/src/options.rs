@@ -53,13 +53,13 @@ impl Reading {
         match name {
             "start" => self.options = options.start(start(value)?),
             "budget" => self.budget = Some(number(name, value)?),
-            "budgetUnit" => self.unit = words::find(name, value, words::BUDGET_UNIT)?,
-            "budgetScope" => self.scope = words::find(name, value, words::BUDGET_SCOPE)?,
+            "budgetUnit" => self.unit = words::find(name, value)?,
+            "budgetScope" => self.scope = words::find(name, value)?,
             "callsInThinking" => {
-                self.options = options.calls_in_thinking(words::find(name, value, words::CALLS_IN_THINKING)?);
+                self.options = options.calls_in_thinking(words::find(name, value)?);
             }
-            "strayClose" => self.options = options.stray_close(words::find(name, value, words::STRAY_CLOSE)?),
-            "leadingTags" => self.options = options.leading_tags(words::find(name, value, words::LEADING_TAGS)?),
+            "strayClose" => self.options = options.stray_close(words::find(name, value)?),
+            "leadingTags" => self.options = options.leading_tags(words::find(name, value)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -113,7 +113,7 @@ pub fn unknown(what: &str, name: &str) -> Failure {
 }
 
 pub fn flag(option: &str, value: &str) -> Result<bool, Failure> {
-    words::find(option, value, &[("true", true), ("false", false)])
+    value.parse().map_err(|_| words::unknown(option, value, &mut ["true", "false"].into_iter()))
 }
 
 pub fn number(option: &str, value: &str) -> Result<u64, Failure> {

@@ -25,32 +25,30 @@ fn options(arguments: &mut Arguments) -> Result<(Options, Option<usize>), Failur
             _ if tools.take(name, value)? => {}
             // Generated from src/ffi by tests/header: do not edit.
             "start" => options = options.start(start(value)?),
-            "strayClose" => options = options.stray_close(words::find(name, value, words::STRAY_CLOSE)?),
-            "callsInThinking" => {
-                options = options.calls_in_thinking(words::find(name, value, words::CALLS_IN_THINKING)?);
-            }
-            "leadingTags" => options = options.leading_tags(words::find(name, value, words::LEADING_TAGS)?),
-            "thinking" => options = options.thinking(words::find(name, value, words::THINKING)?),
-            "notWhole" => options = options.not_whole(words::find(name, value, words::NOT_WHOLE)?),
-            "unknownTool" => options = options.unknown_tool(words::find(name, value, words::UNKNOWN_TOOL)?),
-            "impliedEnd" => options = options.implied_end(words::find(name, value, words::IMPLIED_END)?),
+            "strayClose" => options = options.stray_close(words::find(name, value)?),
+            "callsInThinking" => options = options.calls_in_thinking(words::find(name, value)?),
+            "leadingTags" => options = options.leading_tags(words::find(name, value)?),
+            "thinking" => options = options.thinking(words::find(name, value)?),
+            "notWhole" => options = options.not_whole(words::find(name, value)?),
+            "unknownTool" => options = options.unknown_tool(words::find(name, value)?),
+            "impliedEnd" => options = options.implied_end(words::find(name, value)?),
             "startCall" => options = options.start_call(value),
             "maxHeld" => options = options.max_held(size(name, value)?),
             "maxCalls" => options = options.max_calls(number(name, value)?),
             "repairArguments" => options = options.repair_arguments(flag(name, value)?),
             "promoteEmpty" => options = options.promote_empty(flag(name, value)?),
             "keepGuessed" => options = options.keep_guessed(flag(name, value)?),
-            "field" => options = options.field(words::find(name, value, words::FIELD)?),
-            "body" => options = options.body(words::find(name, value, words::BODY)?),
+            "field" => options = options.field(words::find(name, value)?),
+            "body" => options = options.body(words::find(name, value)?),
             "off" => options = options.off(flag(name, value)?),
             "maxEvent" => options = options.max_event(size(name, value)?),
             "formats" => options = options.formats(words::formats(value)?),
-            "responsesAs" => options = options.responses_as(words::find(name, value, words::RESPONSES_AS)?),
+            "responsesAs" => options = options.responses_as(words::find(name, value)?),
             "repair" => options = options.repair(flag(name, value)?),
             "merge" => options = options.merge(flag(name, value)?),
             "normalise" => options = options.normalise(words::shapes(value)?),
             "label" => options = options.label(flag(name, value)?),
-            "comments" => options = options.comments(words::find(name, value, words::COMMENTS)?),
+            "comments" => options = options.comments(words::find(name, value)?),
             // End of what is generated.
             _ => return Err(unknown("a rewriter", name)),
         }

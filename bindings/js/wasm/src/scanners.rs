@@ -202,7 +202,7 @@ pub fn start_from_prompt(host: &mut Host, scanner: u32) -> Result<i32, Failure> 
 }
 
 pub fn end_reason(host: &mut Host, scanner: u32) -> Result<i32, Failure> {
-    let reason = words::find("reason", &host.arguments().text(), words::END_REASON)?;
+    let reason = words::find("reason", &host.arguments().text())?;
     host.objects.scanners.get(scanner)?.end_reason(reason);
     Ok(0)
 }

@@ -22,7 +22,7 @@ pub fn escape(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
 pub fn join(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
     let mut arguments = host.arguments();
     let (thinking, content) = (arguments.bytes(), arguments.bytes());
-    let markers = words::find("markers", &arguments.text(), words::MARKERS)?;
+    let markers = words::find("markers", &arguments.text())?;
     let from = arguments.text();
     let from = if from.is_empty() { None } else { Some(start(&from)?) };
     let mut calls = Vec::new();
