@@ -176,4 +176,4 @@ impl Words for Outcome {
         ("stored", Outcome::Stored),
     ];
 }
-// End of what is generated.
+// End of the generated part.

@@ -113,7 +113,7 @@ fn faults_of_a_server_file_are_named() {
             "no dialect `qwn3`; the nearest are qwen3",
         ),
         ("name = \"a\"\n[chat]\nturn = \"all\"\nsources = []", "the nearest is `turns`"),
-        ("name = \"a\"\n[chat]\nturns = \"some\"\nsources = []", "write `all`, `since-user` or `none`"),
+        ("name = \"a\"\n[chat]\nturns = \"some\"\nsources = []", "write `all`, `since_user` or `none`"),
     ] {
         let error = Server::load(file).unwrap_err().to_string();
         assert!(error.contains(wanted), "{error:?} of {file:?}");

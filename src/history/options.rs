@@ -13,7 +13,7 @@ use crate::{Dialect, sse};
 /// assert_eq!(Format::of_path("/v1/models"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Format {
@@ -121,7 +121,7 @@ impl Name {
 
 /// The turns whose thinking stays in the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Turns {
@@ -138,7 +138,7 @@ pub enum Turns {
 /// The change to an assistant message without thinking: the thinking is missing, `null` or empty, or is removed because of its
 /// turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Missing {
@@ -155,7 +155,7 @@ pub enum Missing {
 /// The treatment of blocks and items in an earlier answer that a [`Rewriter`](crate::sse::Rewriter) or a similar program made, and
 /// not the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Made {
@@ -172,7 +172,7 @@ pub enum Made {
 
 /// The treatment of tools in namespaces, and of earlier calls of them, in requests of Responses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[repr(u32)]
 pub enum Namespaces {

@@ -97,7 +97,7 @@ impl Pull<'_> {
         let removed = |more: u16| PendingMarker::new(due::FRAMING | more, OpenSpan::NONE);
         let mut pending = match pattern.action {
             Action::Open { rule, tag, ends } => {
-                engine.is_guess |= compiled.is_label(rule) && engine.spans.is_untouched();
+                engine.is_guess |= compiled.is_label(rule) && engine.spans.is_before_first();
                 let is_tag = pattern.len == 0;
                 if is_tag && compiled.grammar.tag.attributes > 0 {
                     engine.attributes.read_tag(marker)?;

@@ -93,11 +93,6 @@ impl Spans {
         &self.open[..usize::from(self.depth)]
     }
 
-    /// Returns whether no span is open and none was opened before.
-    pub fn is_untouched(&self) -> bool {
-        self.depth == 0 && self.closed_once == 0
-    }
-
     /// Returns whether exactly one span is open, the first of the stream.
     pub fn is_first(&self) -> bool {
         self.depth == 1 && self.closed_once == 0

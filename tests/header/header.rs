@@ -132,7 +132,7 @@ fn section(path: &str, comment: &str, write: impl Fn(&str) -> String) -> String 
 /// The same for a file that has several such sections, after `comment`s of different indentation.
 fn section_of(text: &str, path: &str, comment: &str, write: impl Fn(&str) -> String) -> String {
     let begin = format!("\n{comment}Generated from src/ffi by tests/header: do not edit.");
-    let end = format!("\n{comment}End of what is generated.\n");
+    let end = format!("\n{comment}End of the generated part.\n");
     let (before, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("{path} lacks the line {begin}"));
     let (_, after) = rest.split_once(&end).unwrap_or_else(|| panic!("{path} lacks the line {end}"));
     format!("{before}{begin}\n{}{}{after}", write(&format!("{before}{after}")), &end[1..])

@@ -823,7 +823,7 @@ inline Stats stats_of(const aside_rewriter_stats &raw) noexcept
 
 } // namespace detail
 
-// End of what is generated.
+// End of the generated part.
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Statuses and errors

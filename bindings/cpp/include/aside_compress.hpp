@@ -63,7 +63,7 @@ enum class Change : std::uint32_t {
     left_out = ASIDE_CHANGE_LEFT_OUT,
 };
 
-// End of what is generated.
+// End of the generated part.
 
 /// Returns whether the loaded library has the functions that are marked as unstable, as this header declares them. Otherwise do not
 /// call them; reports then have no `failed` and no `parts`.

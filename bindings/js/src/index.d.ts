@@ -53,7 +53,7 @@ export type HistoryTurns = "all" | "since_user" | "none";
 export type HistoryMissing = "leave" | "empty" | "remove";
 export type HistoryMade = "keep" | "remove";
 export type HistoryOutcome = "read" | "too_long" | "not_utf8" | "not_request" | "repeated" | "stored";
-// End of what is generated.
+// End of the generated part.
 
 /** A text in the form of its stream: a stream that is fed strings returns strings, and a stream that is fed bytes returns bytes. */
 export type Text = string | Uint8Array;
@@ -353,7 +353,7 @@ export interface AnswerOptions {
   /** If true, leave calls in the content, as the model wrote them, for a host that passes the content to another parser;
    * `tools`, `startCall`, `idPrefix` and the policies for calls then have no effect. If false, report calls. */
   inlineCalls?: boolean;
-  // End of what is generated.
+  // End of the generated part.
 }
 
 /**
@@ -483,7 +483,7 @@ export interface RewriterOptions {
   label?: boolean;
   /** The treatment of comments in a stream of events, for clients that fail on them. Default: "keep". */
   comments?: Comments;
-  // End of what is generated.
+  // End of the generated part.
 }
 
 /** The counts of a rewriter since it was made or reset. */
@@ -522,7 +522,7 @@ export interface Stats {
   /** Texts that a server repeats in Responses and that were split again, because their message differs from what was
    * sent before, or was too long to be kept. */
   readonly contradicted: number;
-  // End of what is generated.
+  // End of the generated part.
 }
 
 /** Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. */

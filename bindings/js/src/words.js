@@ -38,4 +38,4 @@ export const STATS = [
   "calls",
   "contradicted",
 ];
-// End of what is generated.
+// End of the generated part.

@@ -237,7 +237,7 @@ impl Answer {
             .inline_calls(inline_calls);
         Answer::open(&dialect.find()?, options, id_prefix, max_tools)
     }
-    // End of what is generated.
+    // End of the generated part.
 
     /// Feed the next text, cut anywhere, and return a list of the parts that are decided, which may be empty.
     fn feed<'py>(&self, py: Python<'py>, text: Text<'py>) -> PyResult<Bound<'py, PyList>> {

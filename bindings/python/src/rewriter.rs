@@ -70,7 +70,7 @@ impl From<aside::sse::Stats> for Stats {
         }
     }
 }
-// End of what is generated.
+// End of the generated part.
 
 /// Splits the text of a server's answer into fields, as its bytes come: an event stream, lines, or one JSON body. One thread at a
 /// time may use a rewriter; a second thread gets BusyError.
@@ -169,7 +169,7 @@ impl Rewriter {
             .comments(words::find("comments", comments)?);
         Rewriter::open(&dialect.find()?, options, max_tools)
     }
-    // End of what is generated.
+    // End of the generated part.
 
     /// Feed the next bytes of the answer, cut anywhere, and return the bytes to forward, which may be none. Takes any buffer.
     fn feed<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

@@ -42,7 +42,7 @@ fn options(arguments: &mut Arguments) -> Result<(Options, Option<usize>), Failur
             "keepGuessed" => options = options.keep_guessed(flag(name, value)?),
             "mayTakeBack" => options = options.may_take_back(flag(name, value)?),
             "inlineCalls" => options = options.inline_calls(flag(name, value)?),
-            // End of what is generated.
+            // End of the generated part.
             _ => return Err(unknown("an answer", name)),
         }
     }

@@ -49,7 +49,7 @@ fn options(arguments: &mut Arguments) -> Result<(Options, Option<usize>), Failur
             "normalise" => options = options.normalise(words::shapes(value)?),
             "label" => options = options.label(flag(name, value)?),
             "comments" => options = options.comments(words::find(name, value)?),
-            // End of what is generated.
+            // End of the generated part.
             _ => return Err(unknown("a rewriter", name)),
         }
     }

@@ -64,7 +64,7 @@ HistoryTurns: TypeAlias = Literal["all", "since_user", "none"]
 HistoryMissing: TypeAlias = Literal["leave", "empty", "remove"]
 HistoryMade: TypeAlias = Literal["keep", "remove"]
 HistoryOutcome: TypeAlias = Literal["read", "too_long", "not_utf8", "not_request", "repeated", "stored"]
-# End of what is generated.
+# End of the generated part.
 
 HistoryFormat: TypeAlias = Literal["chat", "responses", "messages"]
 Role: TypeAlias = Literal["text", "marker", "framing"]

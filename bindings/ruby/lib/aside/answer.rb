@@ -80,7 +80,7 @@ module Aside
     #                  parser; +tools+, +start_call+, +id_prefix+ and the policies for calls then have no effect. false: report
     #                  calls.
     #--
-    # End of what is generated.
+    # End of the generated part.
     #++
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools

@@ -45,7 +45,7 @@ module Aside
     #   was sent before, or was too long to be kept.
     Stats = Struct.new(:events, :changed, :added, :repaired, :too_long, :unread, :unpromoted, :truncated, :thinking_bytes,
                        :content_bytes, :held, :split_by_server, :encoded, :calls, :contradicted)
-    # End of what is generated.
+    # End of the generated part.
 
     # The facts of a request that concern its answer, from Rewriter.read_request.
     #
@@ -194,7 +194,7 @@ module Aside
     # +comments+:: The treatment of comments in a stream of events, for clients that fail on them. One of +:keep+, +:drop+,
     #              +:chunk+.
     #--
-    # End of what is generated.
+    # End of the generated part.
     #++
     #
     # Raises UnknownDialectError for an unknown name, and OptionError for a start that the dialect does not have, and for tools
