@@ -108,9 +108,12 @@ impl<'py> FromPyObject<'_, 'py> for Dialects<'py> {
     }
 }
 
+/// A function that makes the state for a dialect.
+type Make<T> = Box<dyn Fn(&aside::Dialect) -> Result<T, aside::Error> + Send>;
+
 /// The state for each dialect of a column, such as a scanner, and the column of their names.
 struct Named<T> {
-    make: Box<dyn Fn(&aside::Dialect) -> Result<T, aside::Error> + Send>,
+    make: Make<T>,
     one: Option<T>,
     each: HashMap<String, T>,
     names: Vec<ArrayRef>,

@@ -41,7 +41,7 @@ struct Function(Py<PyAny>);
 
 impl TokenBytes for Function {
     fn read(&self, id: u32, bytes: &mut Vec<u8>) -> Option<bool> {
-        Python::attach(|py| match self.0.call1(py, (id,)).and_then(|found| Ok(found.extract::<Vec<u8>>(py)?)) {
+        Python::attach(|py| match self.0.call1(py, (id,)).and_then(|found| found.extract::<Vec<u8>>(py)) {
             Ok(found) => bytes.extend_from_slice(&found),
             Err(error) => error.write_unraisable(py, Some(self.0.bind(py))),
         });
