@@ -1,7 +1,7 @@
 """Measures a host (envoy or nginx) with the rewriter inside it and without: the processor's time for each frame, and the time
 from a frame's sending to its arrival. Usage: figures.py HOST FOLDER, where the folder has the files that scripts/test-hosts
-installs; `scripts/test-hosts --figures` runs it. Runs with and without it alternate, and the medians count; times on a busy
-machine are only good for comparing."""
+installs; `scripts/test-hosts --figures` runs it. Runs with and without the rewriter alternate, and the result is the
+median of each kind. Times from a busy machine can only be compared with each other."""
 
 import asyncio
 import json

@@ -210,7 +210,8 @@ def main(name, folder):
         check("another path passes", body == b"hello" and answer[1]["etag"] == ['"1"'])
 
         answer, body, whole = ask(host.port, CHAT, "die")
-        # Held text is lost: neither host calls a filter again.
+        # Held text is lost, because neither host calls a filter again after the server's connection
+        # breaks.
         check("a server that dies: the answer breaks off", not whole and said(body).startswith("|ab"))
 
         with socket.create_connection(("127.0.0.1", host.port)) as connection:

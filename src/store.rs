@@ -64,7 +64,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If there is no such folder.
+    /// If the folder does not exist, or is not a folder.
     pub fn open_existing(folder: impl AsRef<Path>) -> io::Result<Store> {
         let folder = folder.as_ref().to_owned();
         match fs::metadata(&folder)?.is_dir() {

@@ -58,7 +58,8 @@ func TestFeedingAllocatesNothing(t *testing.T) {
 			}
 		},
 	} {
-		// Attributes, held bytes that are joined, arrays that fill up.
+		// A text with attributes, with held bytes that must be joined, and with more events than an array
+		// holds.
 		whole := func() {
 			for at := 0; at < len(text); at += 90 {
 				feed(text[at:min(at+90, len(text))])

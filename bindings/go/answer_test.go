@@ -202,7 +202,7 @@ func TestAnswerOptionsThatAreWrong(t *testing.T) {
 	}
 }
 
-// The start and the tools of one text, and the calls that come in a wrong order.
+// Sets the start and the tools of one text, also by calls in a wrong order.
 func TestAnswerOfSeveralRequests(t *testing.T) {
 	const call = `<tool_call>{"name":"f","arguments":{}}</tool_call>`
 	answer := newAnswer(t, find(t, "qwen3"), &aside.AnswerOptions{Tools: []byte(`[{"name":"f"}]`)})

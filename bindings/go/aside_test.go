@@ -103,7 +103,7 @@ func (r *recorder) text(channel aside.Channel) []byte {
 		case aside.KindText:
 			texts[e.Channel] = append(texts[e.Channel], e.Text...)
 		case aside.KindReclassify:
-			// All content so far was thinking. There was no span before, so these are the only bytes.
+			// All content so far was thinking. No span preceded it, so that content is all of the thinking.
 			texts[aside.ChannelThinking], texts[aside.ChannelContent] = texts[aside.ChannelContent], nil
 		}
 	}

@@ -60,7 +60,7 @@ func BenchmarkFeed(b *testing.B) {
 	})
 }
 
-// A lower bound for a feed: a crossing into a function that does nothing.
+// A lower bound for a feed: a call from Go into a C function that does nothing.
 func BenchmarkEmptyCall(b *testing.B) {
 	scanner := empty.New()
 	feeds(b, func(chunk []byte) error {
@@ -71,7 +71,7 @@ func BenchmarkEmptyCall(b *testing.B) {
 	})
 }
 
-// Sixteen tokens in one crossing. A token is the unit, as in the other benchmarks.
+// Feeds sixteen tokens in one call into C. A token is the unit, as in the other benchmarks.
 func BenchmarkFeedSixteen(b *testing.B) {
 	scanner := newScanner(b, "qwen3")
 	yield := func(aside.Event) bool { return true }

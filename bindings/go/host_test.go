@@ -42,7 +42,8 @@ func feed(t testing.TB, scanner *aside.Scanner, chunk string, yield func(aside.E
 	}
 }
 
-// spans describes the spans of a recorder as text: "(" and channel, ")" and cause, "!" for a budget, "<" for a reclassification.
+// spans writes the spans of a recorder as text: "(" and the number of the channel for each opening, ")" and the number of the
+// cause for each end, "!" for a budget, "<" for a reclassification.
 func spans(r *recorder) string {
 	var said strings.Builder
 	for _, event := range r.events {
@@ -353,7 +354,8 @@ func TestFeedTokens(t *testing.T) {
 	}
 }
 
-// More events than one crossing holds, and pauses: each token counts once, and a special token that is cut stays special.
+// There are more events than one call into C returns, and pauses: each token counts once, and a special token that is cut
+// stays special.
 func TestFeedTokensGoesOn(t *testing.T) {
 	dialect := load(t, special)
 	var chunk []byte
@@ -464,7 +466,7 @@ func TestClone(t *testing.T) {
 		}
 		second, other := clone(first, r)
 		resets.Add(1)
-		go func() { // the race detector checks what they share
+		go func() { // The race detector checks the data that they share.
 			defer resets.Done()
 			first.Reset()
 		}()

@@ -321,7 +321,7 @@ func (s *Scanner) enter() error {
 	return nil
 }
 
-// leave ends a call, by return or by panic.
+// leave ends a call. It is called when the call returns, and when it panics.
 func (s *Scanner) leave() {
 	s.releaseChunk()
 	s.use.leave()

@@ -39,7 +39,7 @@ func (s *Scanner) open(d *Dialect, options *ScannerOptions) error {
 	return nil
 }
 
-// openClone makes s a scanner in the state of another one.
+// openClone makes s a scanner in the state of another scanner.
 func (s *Scanner) openClone(of *Scanner) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -16,7 +16,8 @@ import (
 	aside "aside.example/bindings/go"
 )
 
-// More events than the array of a crossing holds, attributes, spans across cuts, and an end inside a span.
+// A text with more events than fit into the array of one call into C, with attributes, with spans across cuts, and with
+// an end inside a span.
 var text = []byte(strings.Repeat("a<thinking thought=\"A &amp; B\" thought_type='plan'>é</thinking>b<", 20) + "<thinking>end")
 
 func streamScanner(t testing.TB) *aside.Scanner {
@@ -605,7 +606,7 @@ func TestAllKeepsTheReadersErrorOverAPause(t *testing.T) {
 	}
 }
 
-// One dialect, many goroutines with a scanner each, under the race detector.
+// Tests one dialect in many goroutines, each with a scanner, under the race detector.
 func TestGoroutines(t *testing.T) {
 	dialect := find(t, "thought-stream")
 	want := scan(t, streamScanner(t), text).String()

@@ -155,7 +155,7 @@ func TestPanicOnTheShortWay(t *testing.T) {
 	}
 }
 
-// Tokens that need no crossing count as fed in every count and clone, and before every other call.
+// Tokens that need no call into C count as fed in every count and clone, and before every other call.
 func TestWhatPassesIsCounted(t *testing.T) {
 	scanner := newScanner(t, "inline-think")
 	feed := func(text string, want ...aside.Kind) {
@@ -217,7 +217,8 @@ func TestWhatPassesIsCounted(t *testing.T) {
 	counts(second, aside.ChannelThinking, 19, 18, 26)
 }
 
-// With a budget, or if thoughts are collected, each byte counts, so every byte must be fed by a crossing.
+// With a budget, or if thoughts are collected, each byte counts, so every byte must be fed by a call into
+// C.
 func TestBudgetsAreKept(t *testing.T) {
 	scanner := scannerOf(t, find(t, "inline-think"), &aside.ScannerOptions{Budget: &aside.Budget{Limit: 5}, Collect: 100})
 	budgets := 0

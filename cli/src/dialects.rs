@@ -12,8 +12,8 @@ use crate::stop::Stop;
 
 /// Lists the dialects, or describes one of them
 ///
-/// The list has a line for each dialect: its name, the span that is open at the first byte, and its other names. With names, or
-/// with MODEL, it describes only these dialects, with their markers and the most bytes that are held back.
+/// The list has a line for each dialect: its name, the span that is open at the first byte, and its other names. With names, or with
+/// MODEL, it describes only these dialects, with their markers and the maximum number of bytes that are held back.
 #[derive(Args)]
 pub struct Arguments {
     /// The names of the dialects to show

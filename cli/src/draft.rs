@@ -1,4 +1,4 @@
-//! `aside draft`: a dialect file from a chat template, for a model that has none.
+//! `aside draft`: writes a dialect file from a chat template, for a model without a dialect.
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -12,7 +12,7 @@ fn aside(user: &Path, arguments: &[&str]) -> Command {
     at_home(env!("CARGO_BIN_EXE_aside"), user, arguments)
 }
 
-/// Runs the hook with nothing kept, in which the tests of results are not interested.
+/// Runs the hook without a store, which the tests of results do not need.
 fn hook(event: &Value) -> Output {
     // Tests run at the same time, so each has a folder with its name.
     let test = std::thread::current();
@@ -34,7 +34,7 @@ fn bash(command: &str, stdout: &str) -> Value {
     after("Bash", json!({ "command": command, "description": "Run it" }), response)
 }
 
-/// Returns the texts that are kept of a user's results.
+/// Returns the kept texts of a user's results.
 fn texts(user: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(user.join("state/aside/texts")).into_iter().flatten();
     files.map(|file| file.unwrap().path()).collect()
@@ -95,7 +95,7 @@ fn a_budget_may_be_in_tokens() {
     let tokens = aside::compress::estimated_tokens(result.as_bytes());
     // The budget in tokens is the only one: 10k bytes of these lines would be fewer tokens.
     assert!((3600..=4000).contains(&tokens), "{tokens}");
-    // An agent shows its model what a hook says that exits 2.
+    // An agent shows its model the output of a hook that exits with 2.
     for (wrong, says) in [
         (&["--budget-tokens", "9"][..], "the least is 512"),
         (&["--budget", "ten"], "not a size"),
@@ -196,7 +196,7 @@ fn the_whole_text_of_a_result_can_be_read_again() {
         let output = feed(&mut aside(&user, &["hook"]), bash(command, &text).to_string().as_bytes());
         assert_eq!(out(&output), "", "{command}");
     }
-    // A store that fails is only said.
+    // A store that fails is reported and has no other effect.
     fs::remove_dir_all(user.join("state")).unwrap();
     fs::write(user.join("state"), "a file").unwrap();
     let (result, said) = run_hook(&[], &text);
@@ -246,7 +246,7 @@ fn the_results_of_other_tools() {
     }
 }
 
-/// Checks that the whole output is shortened where the event has its beginning and a file.
+/// Checks that the whole output is shortened if the event has the beginning of the output and the name of a file.
 #[test]
 fn a_long_output_of_claude_code_is_read_from_its_file() {
     let user = empty("hook-persisted");
@@ -327,7 +327,7 @@ fn one_budget_is_for_all_texts_of_a_result() {
     let result = shortened(&user, "1k", &event.to_string());
     let texts = ["stdout", "stderr"].map(|name| result[name].as_str().unwrap());
     assert!(texts[0].len() + texts[1].len() <= 1024 && texts[0].ends_with("block 2, line 199\n"), "{texts:?}");
-    // Two texts that fit stay two.
+    // Two texts that fit stay separate.
     let result = shortened(&user, "6k", &event.to_string());
     assert!(result["stderr"].as_str().unwrap().ends_with("block 2, line 199\n"), "{result}");
 }
@@ -349,7 +349,7 @@ fn every_marker_says_what_to_ask_for() {
         let (what, place) = marker.split_once(": line").unwrap_or_else(|| panic!("{shown}"));
         let bytes: String = what.split(" byte").next().unwrap().rsplit(' ').next().unwrap().replace(',', "");
         let gone = recalled(&user, shown, place.split_once(' ').unwrap().1);
-        // A text of lines has its last line end, which the marker leaves alone.
+        // A text of lines has a last line end, which is not part of the omitted text.
         let gone = if place.contains(':') { gone.trim_end_matches('\n') } else { &gone };
         assert!(
             gone.len().abs_diff(bytes.parse().unwrap()) <= 60 || gone.contains("[the next of "),
@@ -360,7 +360,7 @@ fn every_marker_says_what_to_ask_for() {
     }
 }
 
-/// Checks events that are not quite JSON, or whose strings are not quite text.
+/// Checks events that are not valid JSON, or whose strings are not valid Unicode.
 #[test]
 fn half_a_character_in_an_event() {
     let user = empty("hook-halves");

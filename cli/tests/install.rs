@@ -21,7 +21,7 @@ fn hook(user: &Path, arguments: &[&str]) -> Output {
     run(&mut aside(user, &[&["hook"], arguments].concat()))
 }
 
-/// Settings in layouts that their owners chose; some are where no exact undoing is possible from the text alone.
+/// Settings in layouts that users choose. For some of them, a change cannot be undone exactly from the text alone.
 const SETTINGS: [&str; 9] = [
     "{}\n",
     "{ }",
@@ -42,7 +42,7 @@ fn settings_are_kept_and_come_back_exactly() {
             fs::create_dir_all(user.join(folder)).unwrap();
             let file = user.join(folder).join("settings.json");
             fs::write(&file, before).unwrap();
-            // Nothing is written before somebody agrees.
+            // Nothing is written before the user agrees.
             let output = hook(&user, &["--install", agent]);
             assert_eq!((output.status.code(), fs::read_to_string(&file).unwrap().as_str()), (Some(1), before));
             assert!(out(&output).contains("\n+") && err(&output).contains("--yes"), "{}{}", out(&output), err(&output));
@@ -55,7 +55,7 @@ fn settings_are_kept_and_come_back_exactly() {
                 groups.last().unwrap()["hooks"][0],
                 json!({ "type": "command", "command": "aside hook --budget 4096" })
             );
-            // All that was there is there, in its order, and the rest has its layout.
+            // All earlier settings are still there, in their order, and the additions have the same layout.
             let mut rest = after.as_str();
             for word in
                 before.split_whitespace().filter(|word| word.len() > 4 && !word.contains("[]") && !word.contains("{}"))
@@ -114,7 +114,7 @@ fn what_changed_since_stays() {
         assert!(hook(&user, &["--remove", agent, "--yes"]).status.success());
         let mut after: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
         let mut wanted: Value = serde_json::from_str(&before.replace("opus", "sonnet")).unwrap();
-        // Lists that were empty may be gone.
+        // Lists that were empty may be removed.
         for settings in [&mut after, &mut wanted] {
             let hooks = settings.as_object_mut().unwrap();
             hooks
@@ -161,7 +161,7 @@ fn an_edited_hook_keeps_its_edits() {
         assert!(hook(&user, &["--remove", "claude", "--yes"]).status.success());
         assert_eq!(serde_json::from_str::<Value>(&fs::read_to_string(&file).unwrap()).unwrap(), before);
     }
-    // At another event, or for tools whose results it does not read, it is not installed.
+    // A hook at another event, or for tools whose results it does not read, does not count as installed.
     for (event, matcher) in [("PreToolUse", "Bash"), ("PostToolUse", "Edit|Write"), ("Stop", "")] {
         fs::write(&file, settings(event, matcher, "aside hook").to_string()).unwrap();
         assert!(hook(&user, &["--install", "claude", "--yes"]).status.success());
@@ -311,7 +311,7 @@ fn a_command_of_the_list_is_wrapped_and_asked_about() {
     ] {
         assert_eq!(propose(&user, list, "make", other.clone()), Value::Null, "{other}");
     }
-    // Gemini CLI has other names.
+    // Gemini CLI uses different names.
     let event = json!({ "hook_event_name": "BeforeTool", "tool_name": "run_shell_command", "cwd": user, "timestamp": "2026-01-02T03:04:05Z",
         "tool_input": { "command": "make all", "description": "Build" } });
     let output = feed(&mut aside(&user, &["hook", list]), event.to_string().as_bytes());
@@ -327,7 +327,7 @@ fn a_command_of_the_list_is_wrapped_and_asked_about() {
     // The list that `--install` writes if the user names none.
     assert_eq!(propose(&user, "--wrap", "cargo test --all", json!({}))["permissionDecision"], "ask");
     assert_eq!(propose(&user, "--wrap", "rm -r target", json!({})), Value::Null);
-    // The proposed command has the output of the model's, and its status.
+    // The proposed command has the output and the exit status of the model's command.
     let script = "i=0; while test $i -lt 900; do echo same; i=$(expr $i + 1); done; echo \"it is done\"; exit 7";
     fs::write(user.join("job"), script).unwrap();
     let answer = propose(&user, list, "sh 'job' | tail -n 999 && sh -c 'exit 7'", json!({}));

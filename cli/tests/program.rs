@@ -61,7 +61,7 @@ fn what_this_program_was_built_without() {
         ("draft", "templates", cfg!(feature = "templates")),
     ] {
         assert!(out(&aside(&["--help"])).contains(&format!("  {name} ")));
-        // With the feature, the proxy would serve.
+        // With the feature, the command would start the proxy.
         let attempts = [&["--upstream", "http://x"][..], &["a.jinja"], &["--help"], &[]];
         for arguments in attempts.into_iter().filter(|_| !is_there) {
             let output = aside(&[&[name], arguments].concat());
@@ -152,7 +152,7 @@ fn shell(line: &str, folder: &Path) -> Output {
     let program = format!("aside() {{ '{}' \"$@\"; }}; export -f aside; set -o pipefail", env!("CARGO_BIN_EXE_aside"));
     let mut command = Command::new("bash");
     command.args(["-c", &format!("{program}; {line}")]).current_dir(folder);
-    // The state of the user who runs the tests is not theirs.
+    // The tests do not use the state folder of the user who runs them.
     run(command.env("XDG_STATE_HOME", scratch("state")).env("HOME", scratch("home")))
 }
 
@@ -280,7 +280,7 @@ fn command_of(line: &str) -> Option<String> {
         // An example is a separate program.
         return (!options.contains("--example")).then(|| format!("{}aside {arguments}", &line[..at]));
     }
-    // A command of several lines needs other programs.
+    // Commands of several lines need other programs.
     let is_whole = line.matches('\'').count().is_multiple_of(2);
     (is_whole && (line.starts_with("aside ") || line.contains("| aside "))).then(|| line.to_owned())
 }

@@ -105,7 +105,7 @@ fn a_command_that_ends_well_after_a_signal_has_ended_well() {
 #[test]
 fn a_second_signal_reaches_the_command_and_ends_the_run() {
     for second in ["INT", "TERM"] {
-        // Whatever the command does with the signal.
+        // This is so whatever the command does with the signal.
         for (then, status) in
             [(":", if second == "INT" { 130 } else { 143 }), ("n=\\$((n+1)); [ \\$n -lt 2 ] || exit 9", 9)]
         {

@@ -106,7 +106,7 @@ fn the_summary_counts() {
     assert_eq!(err(&feed(&["--only", "content", "--dialect=qwen3"], b"x")), "", "--only is for pipes");
 }
 
-/// Checks the summary: a terminal's reader wants it, a pipe's reader did not ask for it.
+/// Checks that the summary is written to a terminal, and not to a pipe.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_is_told_which_dialect_was_taken() {
@@ -184,7 +184,7 @@ fn a_dialect_by_model_or_template() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Checks that `any` names the dialects of calls that it does not read, and of nothing else.
+/// Checks that `any` names the dialects of calls that it does not read, and no other dialects.
 #[test]
 fn calls_of_other_dialects_are_said() {
     let said = |arguments: &[&str], text: &str| err(&feed(arguments, text.as_bytes())).to_owned();

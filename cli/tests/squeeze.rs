@@ -21,7 +21,7 @@ fn a_pipe_comes_out_shorter_and_says_so_if_asked() {
 #[test]
 fn a_budget_holds_for_any_length() {
     let text: String = (0..200_000).map(|line| format!("line {line}\n")).collect();
-    // In the last case, `--memory` is too small for the budget, and is raised.
+    // In the last case, `--memory` is too small for the budget, so it is raised.
     for args in
         [&["--budget", "2k"][..], &["--budget", "2048", "--memory", "8k"], &["--budget", "2k", "--memory", "6k"]]
     {
@@ -89,7 +89,7 @@ fn bytes_that_are_no_text_and_output_without_end() {
         let script = format!("timeout 60 bash -c \"{ending}; exit \\${{PIPESTATUS[0]}}\"");
         let output = run(Command::new("bash").args(["-c", &script.replace("{}", PROGRAM)]));
         assert!(out(&output).starts_with("y\n[… "), "{}", out(&output));
-        // The status of `yes`, which its pipe ended.
+        // The status of `yes`, which ended because its pipe was closed.
         assert_eq!(output.status.code(), Some(141), "{ending}");
     }
 }
@@ -217,7 +217,7 @@ fn a_long_line_can_be_read_again() {
     let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
     assert_eq!(&format!("{}\n", &text["first\n".len()..][first - 1..last]), shown);
     assert_eq!(recall(&[&format!("2:{last}-"), "--find", "é4242 "]), "");
-    // Both that are near are shown at once, and of too many, the last line names the next.
+    // Two matches that are near each other are shown at once. If there are too many matches, the last line names the next one.
     assert_eq!(recall(&["--find", "é424"]).matches("é424").count(), 11);
     let many = recall(&["--find", "00 "]);
     assert!(many.lines().count() > 9 && many.lines().last().unwrap().starts_with("[the next of "), "{many}");
@@ -281,7 +281,7 @@ fn the_whole_text_can_be_read_again() {
             (mode(Path::new(folder)), mode(&Path::new(folder).join(format!("{id}.aside-text")))),
             (0o700, 0o600)
         );
-        // A link that somebody made is not followed, and an id is not a path.
+        // A symbolic link in the store is not followed, and an id cannot be a path.
         std::os::unix::fs::symlink("/etc/passwd", Path::new(folder).join("111111111111.aside-text")).unwrap();
         // A pipe without a writer does not block the program.
         let pipe = Path::new(folder).join("333333333333.aside-text");
@@ -310,7 +310,7 @@ fn the_whole_text_can_be_read_again() {
     let files = || fs::read_dir(folder).unwrap().count();
     let before = files();
     assert_eq!(out(&feed(&["--store", folder], b"short\n")), "short\n");
-    // Nor is a text of which nothing is printed, because the options or the input are wrong.
+    // A text is not kept either if nothing of it is printed, because the options or the input are wrong.
     for wrong in [&["--budget=1k"][..], &["--budget-tokens=512"], &["--memory=1"], &["no/such/file"]] {
         let output = feed(&[&["--store", folder], wrong].concat(), text.as_bytes());
         let is_option = wrong[0].starts_with("--");
@@ -319,7 +319,7 @@ fn the_whole_text_can_be_read_again() {
     }
 }
 
-/// Checks that a store that fails changes neither the command's output nor its status: it cannot be made, is full, or disappears.
+/// Checks that a store that cannot be made, is full, or disappears changes neither the command's output nor its status.
 #[test]
 #[cfg(unix)]
 fn a_store_that_fails_is_only_said() {

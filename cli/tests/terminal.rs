@@ -29,7 +29,7 @@ fn terminal(line: &str) -> Vec<u8> {
     text
 }
 
-/// Returns the same as text, in which no control is left.
+/// Returns the output as text, and checks that no control is left in it.
 fn harmless(line: &str) -> String {
     let text = String::from_utf8(terminal(line)).unwrap();
     let acts = |character: &char| character.is_control() && !matches!(character, '\n' | '\t');
@@ -165,7 +165,7 @@ fn messages_show_what_would_act_wherever_they_go() {
         assert!(!output.status.success() && out(&output).is_empty(), "{arguments:?}: {said}");
         assert!(!said.chars().any(|character| character.is_control() && character != '\n'), "{arguments:?}: {said:?}");
         assert!(!said.contains('\u{202e}'), "{arguments:?}: {said:?}");
-        // Not all messages quote the wrong text, but quoted text is whole.
+        // Not all messages quote the wrong text, but quoted text is complete.
         assert!(said.contains(shown) || !said.contains('x'), "{arguments:?}: {said}");
     }
     let output = run(Command::new(PROGRAM).arg("split").arg(not_text));

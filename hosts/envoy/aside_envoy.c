@@ -47,7 +47,7 @@ enum { THINKING_BYTES, CONTENT_BYTES, CHANGED, REPAIRED, UNKNOWN_DIALECT, COUNTE
 static const char *const COUNTER_NAMES[COUNTERS] = {"aside.thinking_bytes", "aside.content_bytes", "aside.changed",
                                                     "aside.repaired", "aside.unknown_dialect"};
 
-/* The most bytes of a request that are kept for its model. */
+/* The maximum number of bytes of a request that are kept for its model. */
 enum { MOST_KEPT = 64 << 10 };
 
 typedef struct {

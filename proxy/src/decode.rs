@@ -18,8 +18,8 @@ use tokio_util::io::{StreamReader, poll_read_buf};
 
 use crate::log;
 
-/// The maximum number of bytes of a decompressed piece. A few compressed bytes can decompress to very many, so they are
-/// decompressed only as fast as the client reads.
+/// The maximum number of bytes of a decompressed piece. A few compressed bytes can decompress to very many, so bytes are decompressed
+/// only as fast as the client reads.
 const PIECE: usize = 16 << 10;
 
 /// Returns the encoding in a body's headers.

@@ -48,7 +48,7 @@ impl Fault {
         }
     }
 
-    /// Returns the body, in the form of a format's errors.
+    /// Returns the body, in the form that errors have in this format.
     pub fn body(&self, format: &str) -> String {
         let message = &self.message;
         let is_clients = self.status.is_client_error();

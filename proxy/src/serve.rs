@@ -27,7 +27,7 @@ use crate::log;
 use crate::metrics::Metrics;
 use crate::socket::{Flushes, Socket, Streams};
 
-/// The most connections that wait to be accepted. Linux may have a lower limit, `net.core.somaxconn`.
+/// The maximum number of connections that wait to be accepted. Linux may have a lower limit, `net.core.somaxconn`.
 #[cfg(unix)]
 const BACKLOG: i32 = 4096;
 

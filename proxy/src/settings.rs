@@ -137,7 +137,7 @@ pub struct Settings {
     #[arg(long, value_name = "BYTES")]
     pub max_header: Option<usize>,
 
-    /// The maximum number of bytes of an event, or of an answer that is not a stream, that are read; a longer one stays unread
+    /// The maximum number of bytes of an event, or of an answer that is not a stream, that are read; a longer one is sent unread
     /// [default: 16777216]
     #[arg(long, value_name = "BYTES")]
     pub max_event: Option<usize>,
@@ -147,15 +147,15 @@ pub struct Settings {
     #[arg(long, value_name = "BYTES")]
     pub max_tools: Option<usize>,
 
-    /// The most seconds for connecting to the server, and for the head of a request [default: 10]
+    /// The maximum number of seconds for connecting to the server, and for the head of a request [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub connect_timeout: Option<u64>,
 
-    /// The most seconds in which nothing arrives from the server, or a client does not read [default: 600]
+    /// The maximum number of seconds in which nothing arrives from the server, or a client does not read [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub idle_timeout: Option<u64>,
 
-    /// The most seconds after SIGTERM until open streams are ended [default: no limit]
+    /// The maximum number of seconds after SIGTERM until open streams are ended [default: no limit]
     #[arg(long, value_name = "SECONDS")]
     pub drain: Option<u64>,
 }

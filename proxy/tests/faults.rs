@@ -136,7 +136,7 @@ fn when_the_client_leaves_the_servers_request_ends() {
     let (ended, end) = mpsc::channel();
     let proxy = front(move |request, stream| {
         if request.path().ends_with("/messages") {
-            // Before the head of an answer.
+            // Here the client leaves before the head of an answer.
             ended.send(stream.read(&mut [0; 1]).unwrap_or(0) == 0).unwrap();
             return false;
         }

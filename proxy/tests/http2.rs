@@ -68,7 +68,7 @@ fn an_answer_before_the_end_of_its_request_resets_no_stream() {
         let mut stream = connect_http2(proxy.address);
         stream.write_all(&frame(HEADERS, END_HEADERS, 1, &headers())).unwrap();
         stream.write_all(&frame(DATA, 0, 1, &[b'x'; 20])).unwrap();
-        // The answer, and what follows it until the request ends.
+        // The answer, and the frames after it until the request ends.
         while !matches!(read_frame(&mut stream), (HEADERS | DATA, flags, 1) if flags & END_STREAM != 0) {}
         stream.write_all(&frame(DATA, END_STREAM, 1, b"x")).unwrap();
         stream.write_all(&frame(PING, 0, 0, &[0; 8])).unwrap();

@@ -32,7 +32,7 @@ fn other_paths_pass_as_they_are() {
     let lines = "x-forwarded-for: 9.9.9.9\r\nauthorization: Bearer k\r\naccept-encoding: gzip\r\nconnection: close, x-mine\r\nx-mine: 1\r\n\
                  traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\nx-request-id: mine\r\nte: trailers\r\n\
                  expect: 100-continue\r\n";
-    // The interim answer comes first.
+    // The interim answer arrives first.
     let mut stream = connect(proxy.address);
     stream.write_all(&post("/v1/embeddings?x=%2f", lines, "{}")).unwrap();
     let mut all = String::new();
@@ -178,7 +178,7 @@ fn clients_speak_http2() {
         }
     };
     runtime.block_on(async {
-        // On one connection, at the same time.
+        // The requests are sent on one connection, at the same time.
         let asked: Vec<_> = (0..40).map(|number| tokio::spawn(ask(number % 2 == 1))).collect();
         for (number, asked) in asked.into_iter().enumerate() {
             let wanted =

@@ -128,7 +128,7 @@ fn a_compressed_request_is_read_and_passes_as_it_came() {
         assert_eq!(got.status(), 200, "{encoding}");
         assert_eq!(of_clients().body, body, "{encoding}");
     }
-    // A few bytes that decompress to gigabytes: only a part is read, which has the model.
+    // A few bytes that decompress to gigabytes: only the beginning is read, and it has the model.
     let bomb = [br#"{"model":"Qwen/Qwen3-8B","x":""#, &vec![b' '; 64 << 20][..]].concat();
     let got = post_compressed(proxy.address, "gzip", &compressed("gzip", &bomb));
     assert_eq!(got.all("x-aside-dialect"), ["qwen3"]);
@@ -175,11 +175,11 @@ fn the_counts_blame_who_it_was() {
     let got = send(proxy.address, format!("{chunked}zz\r\n").as_bytes()).unwrap();
     assert_eq!(got.status(), 400);
     counts(&proxy, "aside_errors_total{kind=\"refused\"} 1\n");
-    // The client stops within its request, for which the server waits.
+    // The client stops sending in the middle of its request, while the server waits for the rest.
     let got = send(proxy.address, format!("{chunked}5\r\n12345\r\n").as_bytes()).unwrap();
     assert_eq!(got.status(), 408);
     counts(&proxy, "aside_errors_total{kind=\"refused\"} 2\n");
-    // The client leaves within its request.
+    // The client disconnects in the middle of its request.
     let mut stream = connect(proxy.address);
     stream.write_all(format!("{chunked}5\r\n12345\r\n").as_bytes()).unwrap();
     std::thread::sleep(Duration::from_millis(200));
@@ -221,8 +221,8 @@ impl Drop for File {
     }
 }
 
-/// A certificate for localhost, and its key. It cannot sign other certificates, because a server's certificate that can is not
-/// accepted.
+/// A certificate for localhost, and its key. It cannot sign other certificates, because a server's certificate that can sign others is
+/// not accepted.
 struct Made {
     der: rustls::pki_types::CertificateDer<'static>,
     pem: String,
@@ -597,7 +597,7 @@ fn the_first_bytes_decide_where_the_type_says_little() {
             }
             answer(stream, "200 OK", &kind_line, &served)
         });
-        // With and without a length.
+        // For `{}`, the server answers with a length, and for `[]` without.
         for sent in ["{}", "[]"] {
             let got = send(proxy.address, &post(CHAT, "", sent)).unwrap();
             assert_eq!(got.all("x-aside-dialect").len(), usize::from(is_read), "{kind}: {text}");

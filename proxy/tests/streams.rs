@@ -200,7 +200,7 @@ fn what_a_server_compresses_is_undone() {
     for (name, pieces) in
         [("gzip", compressed!(GzipEncoder)), ("br", compressed!(BrotliEncoder)), ("zstd", compressed!(ZstdEncoder))]
     {
-        // The stream is cut off after a number of its pieces; then it is whole.
+        // First the stream is cut off after some of its pieces; then the whole stream is sent.
         for count in [2, pieces.len()] {
             let (pieces, all) = (pieces.clone(), pieces.len());
             let (saw, seen) = mpsc::channel::<()>();
@@ -212,7 +212,7 @@ fn what_a_server_compresses_is_undone() {
                     chunk(stream, piece);
                 }
                 if count < all {
-                    // The bytes so far have reached the client before the stream continues, or dies.
+                    // The bytes sent so far must reach the client before the stream continues or breaks off.
                     let _ = seen.lock().unwrap().recv_timeout(Duration::from_secs(5));
                     return false;
                 }

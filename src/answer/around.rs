@@ -8,8 +8,8 @@
 //! | content | they wait | it is text | the waiting bytes are sent, then the text | the waiting bytes are removed |
 //! | a call | they are removed | it is removed | it is sent | |
 //!
-//! A token is framing listed in [`Tokens`]. In a choice with content before and after the calls, the first blanks that were
-//! removed are sent after all. If no calls are wanted, tokens are text, and blanks wait only where a block would begin with
+//! A token is framing listed in [`Tokens`]. In a choice with content before and after the calls, the first blanks that were removed
+//! are sent before the later content. If calls are not wanted, tokens are text, and blanks wait only where a block would begin with
 //! them.
 
 use super::parts::{Parts, Target};
@@ -24,11 +24,11 @@ const MOST: usize = 4096;
 /// The shortest closer or opener that is framing. An answer may begin with shorter ones.
 const SHORTEST: usize = 4;
 
-/// The most blanks in a section without a call.
+/// The maximum number of blanks in a section without a call.
 const MOST_IN_SECTION: usize = 64;
 
-/// Tokens of all families that end a text, a turn or a model's part of a turn, one on a line. The token in a text need not
-/// belong to the dialect's family.
+/// Tokens of all families that end a text, a turn or a model's part of a turn, one on a line. A text may have a token of a family
+/// other than the dialect's.
 const END_TOKENS: &str = include_str!("end_tokens.txt");
 
 /// The framing around calls, besides blanks: closers of the dialect's tool spans, calls and values; sections without a call; and
@@ -198,7 +198,7 @@ fn is_of_thinking(event: &Event<'_>, closer: &[u8]) -> bool {
 pub struct Sink<'a> {
     pub parts: &'a mut Parts,
     pub around: &'a mut Around,
-    /// If the thinking stays in the content, with its markers: its closer.
+    /// The closer of the thinking, if the thinking stays in the content with its markers.
     pub inline: Option<&'a [u8]>,
 }
 

@@ -15,21 +15,21 @@ use crate::json::{Span, decimal};
 use crate::memory::{append, append_text, copy_text, push};
 use crate::{CallsInThinking, Channel, Dialect, Error, Event, Kind};
 
-/// The most bytes of calls that wait in all choices together.
+/// The maximum number of bytes of calls that wait in all choices together.
 pub const MOST_WAITING: usize = 4 << 20;
 
 /// Memory for waiting text that is kept from one region to the next.
 const KEPT: usize = 4096;
 
-/// The most calls of a choice that are emitted; later calls are text. Otherwise a few bytes of text, `f()`, could become many
-/// times as many bytes of chunks, and the number of ids would be unlimited.
+/// The maximum number of calls of a choice that are emitted; later calls are text. Otherwise a few bytes of text, `f()`, could become
+/// many times as many bytes of chunks, and the number of ids would be unlimited.
 const MOST_CALLS: u64 = 1024;
 
 /// The host's options for calls.
 pub struct Settings {
     /// The form of calls, with the tools of the stream's request.
     pub writing: call_writer::Options,
-    /// The tools of streams for which the host sets none.
+    /// The tools for streams whose tools the host does not set.
     pub default_tools: Option<Arc<Tools>>,
     /// The name of the call, if each text is the arguments of one call.
     pub start_call: Option<Arc<str>>,
@@ -66,7 +66,7 @@ pub enum Form {
 /// The calls of one choice.
 pub struct Calls {
     writer: CallWriter,
-    /// The calls in the thinking, which the model may only be rehearsing.
+    /// The calls in the thinking that the model may only be rehearsing.
     rehearsal: Option<Rehearsal>,
     region: Region,
     emitter: Emitter,
@@ -74,7 +74,7 @@ pub struct Calls {
     may_emit: bool,
     max_held: usize,
     form: Form,
-    /// Whether a call beyond the limit is sent piece by piece, although it should be sent whole.
+    /// Whether a call that is too long to wait is sent piece by piece, although it should be sent whole.
     may_stop_holding: bool,
 }
 
@@ -85,7 +85,7 @@ struct Region {
     is_open: bool,
     /// Whether the region is the body of a message with a header, which is not part of the text.
     is_message: bool,
-    /// Whether that header names no call, so that the body is for a tool of the server.
+    /// Whether the message's header does not name a call, so that the body is for a tool of the server.
     is_of_server: bool,
     /// Whether a call of the region was emitted. Text outside calls is then sent at once, and markers are not sent.
     has_emitted: bool,
@@ -141,7 +141,7 @@ impl Calls {
         let may_emit = options.tools.as_ref().is_none_or(may_be_told);
         let max_held = options.max_held;
         let mut writer = CallWriter::new(dialect, options);
-        // The text of a call waits here within a limit, so the writer needs none.
+        // The text of a call waits here within a limit, so the writer needs no limit.
         writer.hold_without_limit(form != Form::Deltas);
         Ok(Calls {
             writer,
@@ -166,7 +166,7 @@ impl Calls {
         self.emitter.has_ended
     }
 
-    /// Returns whether a client may get a call.
+    /// Returns whether a call may still be sent to the client.
     pub fn may_emit(&self) -> bool {
         self.may_emit && !self.writer.dialect().compiled.calls.is_empty()
     }

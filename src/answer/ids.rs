@@ -52,7 +52,7 @@ impl Taken {
     }
 }
 
-/// Returns an id of `len` letters and digits that is computed from a longer id.
+/// Returns an id of `len` letters and digits, computed from a longer id.
 pub fn short<'a>(id: &str, len: usize, room: &'a mut [u8; 11]) -> &'a str {
     let mut number = hash(id.as_bytes());
     for letter in &mut room[..len] {

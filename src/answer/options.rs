@@ -32,8 +32,8 @@ pub enum Thinking {
     /// The thinking is sent.
     #[default]
     Keep = 0,
-    /// The thinking is left out, whether it is split here or by the server. An answer of thinking alone ends with empty content, or
-    /// is [promoted](Options::promote_empty).
+    /// The thinking is left out, whether it is split here or by the server. An answer that is only thinking ends with empty content,
+    /// or is [promoted](Options::promote_empty).
     Drop = 1,
     /// The thinking stays in the content, with its markers: for hosts that pass the content to another parser. Calls are taken out of
     /// the text, unless [`inline_calls`](Options::inline_calls) is set, and so are markers of other channels. Thinking that a server
@@ -156,14 +156,14 @@ impl Options {
         Options { writing: self.writing.repair_arguments(repair_arguments), ..self }
     }
 
-    /// Sets the most calls that are reported: 1 for a request that says `"parallel_tool_calls": false`. Later calls are content. The
-    /// default and maximum is 1,024.
+    /// Sets the maximum number of calls that are reported: 1 for a request that says `"parallel_tool_calls": false`. Later calls are
+    /// content. The default and maximum is 1,024.
     pub fn max_calls(self, calls: impl Into<Option<u64>>) -> Options {
         Options { writing: self.writing.max_calls(calls), ..self }
     }
 
-    /// Sets the most bytes of text that are held until it is clear whether they are a call, and the most of a value that are held
-    /// until its type is clear. With `None`, [`Options::MAX_HELD`].
+    /// Sets the maximum number of bytes of text that are held until it is clear whether they are a call, and the maximum number of
+    /// bytes of a value that are held until its type is clear. With `None`, [`Options::MAX_HELD`].
     pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { writing: self.writing.max_held(bytes), ..self }
     }

@@ -33,7 +33,7 @@ pub enum RunKind {
     Arguments {
         index: u64,
     },
-    /// A whole call: its id, then its name and its arguments, an object, from these positions on.
+    /// A whole call: its id, and after it the name and the arguments (an object), which begin at these positions.
     Object {
         index: u64,
         name: usize,
@@ -173,7 +173,7 @@ impl Parts {
         Some([&self.text[start..name], &self.text[name..arguments], &self.text[arguments..end]])
     }
 
-    /// Returns whether there is something for a field.
+    /// Returns whether a field gets any text.
     pub fn has(&self, target: Target) -> bool {
         self.runs.iter().any(|run| run.target() == target)
     }
@@ -195,7 +195,7 @@ impl Parts {
         }
     }
 
-    /// Turns all content so far into thinking, if the reader can do that.
+    /// Turns all content so far into thinking, if the purpose allows that.
     fn content_was_thinking(&mut self) -> memory::Result<()> {
         match self.purpose {
             Purpose::Body => {
@@ -237,7 +237,7 @@ impl Parts {
         self.push(RunKind::Arguments { index }, arguments.as_bytes())
     }
 
-    /// Adds the end of a call, if the reader wants it.
+    /// Adds the end of a call, if the purpose includes the ends of calls.
     pub fn push_end(&mut self, index: u64, end: &End<'_>) -> memory::Result<()> {
         if !matches!(self.purpose, Purpose::Parts { .. }) {
             return Ok(());

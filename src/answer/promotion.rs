@@ -17,11 +17,11 @@ use crate::memory::{self, append};
 /// The thinking that a host wants repeated as content.
 #[derive(Clone, Copy)]
 pub struct Promotes {
-    /// Whether the thinking of an answer without content is wanted.
+    /// Whether the thinking of an answer without content is wanted as content.
     pub is_empty_wanted: bool,
-    /// Whether text that was only guessed to be thinking is wanted.
+    /// Whether text that was only guessed to be thinking is wanted as content.
     pub is_guess_wanted: bool,
-    /// The most bytes of thinking that are kept.
+    /// The maximum number of bytes of thinking that are kept.
     most: usize,
 }
 
@@ -31,7 +31,7 @@ impl Promotes {
         Promotes { is_empty_wanted: options.promote_empty, is_guess_wanted: !options.keep_guessed, most }
     }
 
-    /// Returns the same settings without a limit, for a caller that limits the kept text itself.
+    /// Returns these settings without a limit, for a caller that limits the kept text itself.
     pub fn without_limit(self) -> Promotes {
         Promotes { most: usize::MAX, ..self }
     }
@@ -59,7 +59,7 @@ pub enum Promotion {
     /// The answer has only thinking so far, at most `most` bytes, all of which are kept.
     Open {
         most: usize,
-        /// Whether the text is wanted only if it was guessed to be thinking.
+        /// Whether the text is promoted only if it was guessed to be thinking.
         is_guess: bool,
         thinking: Vec<u8>,
     },
@@ -147,7 +147,7 @@ impl Promotion {
         }
     }
 
-    /// Returns the same text, and counts an answer whose thinking was too long.
+    /// Returns the same text as `text`, and counts an answer whose thinking was too long.
     pub fn counted(&self, stats: &mut Stats) -> &[u8] {
         let content = self.content();
         stats.unpromoted += u64::from(content.is_none());

@@ -1,4 +1,4 @@
-//! The interface for hosts: reads one text of a model, and reports its parts.
+//! The interface for hosts: reads one text of a model, and reports the parts of the text.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::memory::copy_text;
 use crate::scanner::check_lengths;
 use crate::{Cause, Channel, Counts, Dialect, EndReason, Error, Start, Thought, Token};
 
-/// The most bytes of thinking that are kept because they may turn out to be the answer.
+/// The maximum number of bytes of thinking that are kept because they may turn out to be the answer.
 const MOST_KEPT: usize = 16 << 20;
 
 /// A part of an answer.

@@ -1,8 +1,7 @@
-//! Holds calls in the thinking. A model that thinks about a call may write it out and then continue to think: it only rehearses
-//! the call. The scanner cannot know that, and ends the thinking at the opener. So calls wait here until the end of their run. A
-//! run is a sequence of calls with only blanks between them. If other text follows, the run is thinking, and so is the text up to
-//! the closer. The model means the calls if a marker follows, even if that is the closer of the thinking inside a call, or if the
-//! text ends.
+//! Holds calls in the thinking. A model that thinks about a call may write the call and then continue to think: it only rehearses the
+//! call. The scanner cannot know that, and ends the thinking at the opener. So calls wait here until the end of their run. A run is a
+//! sequence of calls with only blanks between them. If other text follows, the run is thinking, and so is the text up to the closer.
+//! The model means the calls if a marker follows, even if that is the closer of the thinking inside a call, or if the text ends.
 
 use crate::memory::{self, append, clear, push};
 use crate::{Cause, Channel, Error, Event, Kind};

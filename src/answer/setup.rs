@@ -1,5 +1,5 @@
-//! The settings that the texts of a host's stream share: their dialect, their start, and the tools that may be called. A host
-//! may set them for one stream; the next stream has the rewriter's own settings again.
+//! The settings that the texts of a host's stream share: their dialect, their start, and the tools that may be called. A host may set
+//! them for one stream; afterwards the rewriter's own settings apply again.
 
 use std::mem;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Setup {
         }
     }
 
-    /// Puts a scanner of this stream back to where its texts begin.
+    /// Resets a scanner of this stream to the start of a text.
     pub fn rewind(&self, scanner: &mut Scanner) -> Result<(), Error> {
         match self.prompted.get() {
             Some(prompted) => *scanner = prompted.try_clone()?,
@@ -96,7 +96,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Returns whether something is looked for in the content of a server that splits the thinking itself.
+    /// Returns whether content must be scanned although the server splits the thinking itself.
     pub fn reads_split(&self) -> bool {
         self.reads_behind || self.has_calls()
     }
@@ -205,12 +205,13 @@ impl Setup {
         true
     }
 
-    /// Sets the dialect of the next stream, the rewriter's own if it is `None`, and its start, the dialect's own if it is `None`.
+    /// Sets the dialect and the start of the next stream. With `None`, the rewriter's own dialect, or the dialect's own start, is
+    /// used.
     pub fn use_dialect(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
         let options = self.options.start(start);
         let default = self.defaults.get().map_or(&self.dialect, |defaults| &defaults.dialect);
         let dialect = dialect.unwrap_or(default).clone();
-        // This fails if the dialect does not have this start.
+        // This returns the error of a dialect that does not have this start.
         scanner(&dialect, &options)?;
         self.keep_defaults()?;
         (self.dialect, self.options, self.prompted) = (dialect, options, TryBox::NONE);
@@ -247,7 +248,7 @@ impl Setup {
     }
 }
 
-/// Returns the scanner of a text. For calls without markers, it starts in the content.
+/// Returns the scanner of a text. If the text has calls without markers, the scanner starts in the content.
 fn scanner(dialect: &Dialect, options: &crate::ScannerOptions) -> Result<Scanner, Error> {
     match options.start {
         Some(Start::Calls) => {

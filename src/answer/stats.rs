@@ -18,7 +18,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Events that have data, lines of JSON, and bodies that were read whole.
+    /// Events with data, lines of JSON, and bodies that were read whole.
     pub events: u64,
     /// The number of `events` that were changed, or sent with chunks before them.
     pub changed: u64,

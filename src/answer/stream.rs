@@ -26,14 +26,14 @@ pub enum Input<'a> {
 /// The state of one text.
 pub struct TextStream {
     pub scanner: Scanner,
-    /// Whether the rest of the text is sent unchanged, because the text has finished, or the server splits it and no calls are
-    /// wanted.
+    /// Whether the rest of the text is sent unchanged, because the text has finished, or because the server splits it and calls are
+    /// not wanted.
     pub over: bool,
     /// The scanner of the content, if the server splits the text itself. It finds calls, and also thinking if the host wants to
     /// move thinking out of such content.
     pub split: TryBox<Scanner>,
     pub(super) moves_thinking: bool,
-    /// Whether only blanks have arrived after the server's thinking. A closer there belongs to the thinking: some servers leave
+    /// Whether only blanks have arrived after the server's thinking. A closer after them belongs to the thinking: some servers leave
     /// it in the content.
     pub(super) is_behind_thinking: bool,
     /// Whether the server has itself made a call.
@@ -177,7 +177,7 @@ impl TextStream {
         if let Some(dialect) = looks_for {
             around.look_for_calls(dialect)?;
         }
-        // Text that is only calls has no content for the thinking to stay in.
+        // A text that consists only of calls has no content in which the thinking could stay.
         let dialect = (is_inline && bare.is_none()).then(|| scanner.dialect().clone());
         let inline = dialect.as_ref().map(|dialect| {
             // Where headers begin the thinking, its closer also ends messages of content, and is not the thinking's there.
@@ -225,7 +225,7 @@ impl TextStream {
             Input::ForceClose => scanner.force_close(take),
             Input::ServerCall => scanner.pass_call(take),
             Input::Finish => {
-                // The caller, which knows the real reason, decides whether the text may end here.
+                // The caller knows the real reason, and decides whether the text may end here.
                 scanner.end_reason(EndReason::Ended);
                 scanner.finish(take)
             }

@@ -16,7 +16,7 @@ use crate::{Error, memory::push};
 
 /// The deepest nesting of elements.
 const DEPTH: usize = 64;
-/// The most memory for a tag, in bytes: the list of tags grows by a quarter.
+/// The maximum memory for a tag, in bytes: the list of tags grows by a quarter.
 const TAG: usize = size_of::<Tag>() * 5 / 4;
 /// The number of tags for which memory is kept from one element to the next.
 const KEPT: usize = 64;
@@ -77,7 +77,7 @@ impl Element {
         self.names.clear();
     }
 
-    /// Adds text between tags. Returns false if there is no room, as do the functions below; then nothing has changed.
+    /// Adds text between tags. Returns false if there is no room, as the functions below do; in that case nothing has changed.
     pub fn text(&mut self, text: &str, held: &mut HeldText) -> Result<bool, Error> {
         held.add(text, self.size())
     }

@@ -1,4 +1,4 @@
-//! A buffer for output that cannot be sent yet, with limited memory.
+//! A buffer of limited size for output that cannot be sent yet.
 
 use crate::Error;
 
@@ -17,7 +17,7 @@ impl HeldText {
         HeldText { text: String::new(), most }
     }
 
-    /// Sets the most bytes that may be held. Bytes that are already held stay.
+    /// Sets the maximum number of bytes that may be held. Bytes that are already held stay.
     pub fn limit(&mut self, most: usize) {
         self.most = most;
     }

@@ -7,7 +7,7 @@ use crate::{
     json::{Seen, Syntax, Unescape},
 };
 
-/// Some models write this for no arguments. Clients do not accept it.
+/// Some models write `null` for no arguments. Clients do not accept it.
 const NULL: &str = "null";
 
 /// The form of the arguments, as their first byte shows it.
@@ -111,7 +111,7 @@ impl JsonArguments {
     }
 }
 
-/// Whether the arguments may still be `null`, and how many bytes of it are held.
+/// Whether the arguments may still be `null`, and the number of bytes of `null` that are held.
 #[derive(Debug)]
 enum NullState {
     Held(usize),
@@ -169,7 +169,7 @@ struct ObjectCheck {
     digits: u8,
     is_broken: bool,
     has_begun: bool,
-    /// Whether backslashes that do not begin an escape are to be mended, and whether one was.
+    /// Whether backslashes that do not begin an escape are to be mended, and whether one was mended.
     mends: bool,
     is_mended: bool,
     /// The keys of the object as written: two spellings of one key count as two keys.

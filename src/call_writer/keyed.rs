@@ -35,9 +35,9 @@ enum ValueState {
     /// The whole value.
     #[default]
     Whole,
-    /// Nothing: no byte of it has arrived.
+    /// Nothing: no byte of the value has arrived.
     Nothing,
-    /// Nothing: its bytes so far are held.
+    /// Nothing: the bytes that have arrived are held.
     Held,
     /// All bytes that have arrived, as a string without its closing quote.
     Open,
@@ -64,9 +64,9 @@ pub struct KeyedArguments {
     types: Types,
     schema: Option<NodeId>,
     element: Element,
-    /// The number of bytes read of the end of an element's opener.
+    /// The number of bytes of the end of an element's opener that were read.
     opener: usize,
-    /// Whether values are to be mended, and whether one was.
+    /// Whether values are to be mended, and whether one was mended.
     pub mends: bool,
     pub is_mended: bool,
 }
@@ -274,7 +274,7 @@ impl KeyedArguments {
         self.state == ValueState::Held && !self.is_broken
     }
 
-    /// Ends the arguments. If they are not whole, a held value is sent as a string without its end.
+    /// Ends the arguments. If the arguments are not whole, a held value is sent as a string without its end.
     pub fn end(&mut self, is_whole: bool, held: &mut HeldText, out: &mut Output<'_, '_>) -> Result<(), Error> {
         if self.state == ValueState::Held {
             self.overflow("", held, out)?;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 
 use crate::{Error, memory::push};
 
-/// The most keys that are kept.
+/// The maximum number of keys that are kept.
 const MOST: usize = 256;
 
 /// The keys of one call.

@@ -1,4 +1,4 @@
-//! Writes a value as JSON that the model has written as Python or Gemma does.
+//! Writes as JSON a value that the model has written as a literal of Python or of Gemma.
 
 use super::{
     output::{Discard, Put},
@@ -13,12 +13,12 @@ use crate::{
 
 /// The deepest nesting of brackets.
 const DEPTH: u32 = 64;
-/// The most bytes of a key without quotes.
+/// The maximum number of bytes of a key without quotes.
 const KEY: usize = 128;
-/// The most bytes of a key that is looked up in a schema.
+/// The maximum number of bytes of a key that is looked up in a schema.
 const LOOKED_UP: usize = 1024;
 
-/// Writes a value as JSON. Returns false if it cannot be read; then nothing was written. `raw` is the quote around Gemma's
+/// Writes a value as JSON. Returns false, and writes nothing, if the value cannot be read. `raw` is the quote around Gemma's
 /// strings, or empty for a Python literal. With `is_python`, Python's constants count in Gemma's literals too, unless the schema has
 /// another type.
 pub fn write(
@@ -36,7 +36,8 @@ pub fn write(
     reader().whole(schema, out)
 }
 
-/// Writes a Python literal as JSON. Returns false if it is not one, as with a word that is neither a number nor a constant.
+/// Writes a Python literal as JSON. Returns false if the text is not a literal, such as a word that is neither a number nor a
+/// constant.
 pub fn write_python(text: &str, out: &mut impl Put) -> Result<bool, Error> {
     Reader { is_strict: true, ..Reader::new(text, "") }.whole(None, out)
 }
@@ -305,8 +306,8 @@ impl<P: Put> Put for JsonEscaper<'_, P> {
     }
 }
 
-/// Writes a key and keeps its beginning. Of a key that is too long to be looked up, it keeps more bytes than the limit, so that
-/// the look-up fails.
+/// Writes a key and keeps its beginning. If a key is too long to be looked up, the kept part is longer than the limit, so that the
+/// look-up fails.
 struct KeyWriter<'a, P: Put> {
     start: String,
     out: JsonEscaper<'a, P>,

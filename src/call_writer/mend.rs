@@ -14,11 +14,11 @@ use crate::{
     memory::{append_text, push},
 };
 
-/// The most bytes of a key that is looked up in a schema, with its escapes.
+/// The maximum number of bytes of a key that is looked up in a schema, with its escapes.
 const LOOKED_UP: usize = 1024;
 
 /// Reads a value between markers as an array or an object of these types: a JSON string is decoded, and a Python literal
-/// becomes JSON. Returns `None` if the value is neither, or needs no mending.
+/// becomes JSON. Returns `None` if the value is neither an array nor an object of these types, or needs no mending.
 pub fn tagged(text: &str, types: Types) -> Result<Option<String>, Error> {
     let value = text.trim_matches(BLANKS);
     if !asks(types) || value::as_json(text, types).is_some() {

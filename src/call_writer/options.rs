@@ -34,8 +34,8 @@ pub enum NotWhole {
     /// Nothing is sent before the call is whole, and then all of it at once. A call that does not become whole, or is too long
     /// to be held ([`Options::max_held`]), is not emitted: it is text.
     Hold,
-    /// As `Hold`, but a call that becomes too long to be held is from then on sent as it arrives. It can then no longer become
-    /// text.
+    /// Like `Hold`, except that a call that becomes too long to be held is sent as it arrives from then on. It can then no longer
+    /// become text.
     Text,
 }
 
@@ -135,8 +135,8 @@ impl Options {
         Options { id_prefix: id_prefix.into(), ..self }
     }
 
-    /// Sets the most bytes of a call that are held because they cannot be sent yet: a value until its type is known, arguments
-    /// until the name has arrived. With `None`, [`Options::MAX_HELD`].
+    /// Sets the maximum number of bytes of a call that are held because they cannot be sent yet: a value until its type is known,
+    /// arguments until the name has arrived. With `None`, [`Options::MAX_HELD`].
     pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { max_held: bytes.into().unwrap_or(Options::MAX_HELD), ..self }
     }
@@ -151,8 +151,8 @@ impl Options {
         Options { unknown_tool, ..self }
     }
 
-    /// Sets the most calls of a stream that are emitted: 1 for a request that says `"parallel_tool_calls": false`. Later calls
-    /// are text. With `None`, all are emitted.
+    /// Sets the maximum number of calls of a stream that are emitted: 1 for a request that says `"parallel_tool_calls": false`. Later
+    /// calls are text. With `None`, all are emitted.
     pub fn max_calls(self, calls: impl Into<Option<u64>>) -> Options {
         Options { max_calls: calls.into().unwrap_or(0), ..self }
     }

@@ -37,7 +37,7 @@ pub struct CallHeader {
     pub name: String,
     /// Whether the first delta has been sent.
     pub is_emitted: bool,
-    /// Set if nothing is sent before the call is whole.
+    /// The rules for holding the call; `None` if the call is sent as it arrives.
     pub holding: Option<Holding>,
     /// Whether the call had more arguments than may be held.
     pub is_too_long: bool,
@@ -50,9 +50,10 @@ pub struct CallHeader {
 /// The rules for holding a call until it is whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Holding {
-    /// The most bytes of arguments that are held.
+    /// The maximum number of bytes of arguments that are held.
     pub most: usize,
-    /// Whether a longer call is not emitted. If false, a call that exceeds the limit is sent, from then on as it arrives.
+    /// Whether a call that exceeds this limit is not emitted. If false, its held part is then sent, and the rest as it
+    /// arrives.
     pub is_strict: bool,
     /// Whether a repaired call is emitted too.
     pub takes_repaired: bool,

@@ -1,6 +1,6 @@
 //! Corrects values that quote the text of a key. A model may forget the closer of a value, so the scanner ends a value where a
-//! line begins with a key. The scanner knows neither the schema nor earlier keys. If the key is only a quotation, its bytes
-//! become text of the value again here, before any of them is written.
+//! line begins with a key. The scanner knows neither the schema nor earlier keys. If the key is only a quotation, this code makes its
+//! bytes text of the value again, before any of them is written.
 
 use super::delta::Piece;
 use crate::{
@@ -54,7 +54,7 @@ impl Quoted {
         Ok(rule.nested.is_none())
     }
 
-    /// Returns whether the caller must decide if the next key counts (`counts` in `take`).
+    /// Returns whether the caller must decide whether the next key counts (`counts` in `take`).
     pub fn asks_for_key(&self) -> bool {
         self.place == Place::Ended
     }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use super::document::{Document, Node, NodeId};
 
-/// The most references that are followed in succession.
+/// The maximum number of references that are followed in succession.
 const REFERENCES: u32 = 8;
-/// The most places that one question examines.
+/// The maximum number of places that one question examines.
 const VISITS: u32 = 256;
 
 /// A set of JSON's types. An empty set means that the type is unknown.
@@ -183,7 +183,7 @@ impl<'a> Schema<'a> {
         if is_nullable && !types.is_unknown() { types.and(Types::NULL) } else { types }
     }
 
-    /// Returns the result of `own` at a place, or in the schemas that are combined at that place.
+    /// Returns the result of `own` for the schema at a place, or for the schemas that are combined there.
     fn find(
         self,
         at: NodeId,
@@ -207,7 +207,7 @@ impl<'a> Schema<'a> {
         for key in ["anyOf", "oneOf", "allOf"] {
             for &one in self.document.items(at, key) {
                 let found = self.find(one, references, visits, own);
-                // An empty schema does not count.
+                // An empty schema says nothing, so the search continues.
                 if found.is_some_and(|at| !matches!(self.document.get(at), Node::Object(members) if members.is_empty()))
                 {
                     return found;

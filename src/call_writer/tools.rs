@@ -15,7 +15,7 @@ use crate::recent::Recent;
 /// its text.
 const MOST: usize = 4 << 20;
 
-/// The lists that were read last, because an agent sends the same list with each of its requests.
+/// The last lists that were read, because an agent sends the same list with each of its requests.
 static KNOWN: Recent<Arc<Tools>> = Recent::new(16, 128 << 10);
 
 /// The tools that a request offers to the model.
@@ -27,14 +27,15 @@ static KNOWN: Recent<Arc<Tools>> = Recent::new(16, 128 << 10);
 /// `name` and `parameters` may be in the tool's `function` or in the tool itself. There, `input_schema` is another name of
 /// `parameters`, as in Anthropic's Messages. Tools without a name, such as those that servers add themselves, are skipped.
 ///
-/// A tool of type `namespace`, as in OpenAI's Responses, has `tools`. Each of them gets the flat name `NAMESPACE__NAME`; if the
-/// namespace ends with `__`, these are not repeated. A model may also write `NAMESPACE.NAME`, or the tool's own name if no other tool
-/// has it.
+/// A tool of type `namespace`, as in OpenAI's Responses, has `tools`. Each of these tools gets the flat name `NAMESPACE__NAME`; a `__`
+/// at the end of the namespace is not repeated. A model may also write `NAMESPACE.NAME`, or the tool's own name if no other tool has
+/// it.
 #[derive(Debug)]
 pub struct Tools {
     document: Document,
     by_name: BTreeMap<Box<str>, Tool>,
-    /// Other names of the tools in namespaces, and their flat names; `None` if several tools have the name.
+    /// For each name other than the flat one by which a model may call a tool in a namespace, the tool's flat name; `None` if several
+    /// tools have that name.
     others: BTreeMap<Box<str>, Option<Box<str>>>,
 }
 
@@ -42,7 +43,7 @@ pub struct Tools {
 struct Tool {
     /// The place of the tool's parameters, if it has any.
     parameters: Option<NodeId>,
-    /// For a tool in a namespace, the length of the namespace and the beginning of the tool's own name in the flat name.
+    /// For a tool in a namespace, the length of the namespace, and the position of the tool's own name in the flat name.
     namespace: Option<(usize, usize)>,
 }
 
@@ -66,7 +67,8 @@ impl Tools {
     ///
     /// # Errors
     ///
-    /// The text is not JSON, not a list of tools, or too long. The error has the place of the fault; text after it is not read.
+    /// The text is not JSON, not a list of tools, or too long. The error names the place of the fault; the text after that place is
+    /// not read.
     pub fn read(text: &str) -> Result<Arc<Tools>, ToolsError> {
         Tools::read_up_to(text, None)
     }
@@ -117,7 +119,7 @@ impl Tools {
         }
     }
 
-    /// Adds a tool of the list, or of a namespace in the list. The error describes its fault.
+    /// Adds a tool of the list, or of a namespace in the list. The error describes the fault of the tool.
     fn add(&mut self, tool: NodeId, namespace: Option<&str>) -> Result<(), &'static str> {
         let document = &self.document;
         let function = match document.member(tool, "function") {
@@ -169,7 +171,7 @@ impl Tools {
         self.others.get(written).filter(|_| !self.has(written))?.as_deref()
     }
 
-    /// Returns the namespace and the own name of a tool with this flat name, if it is in a namespace.
+    /// Returns the namespace of the tool with this flat name, and the tool's name in it, if the tool is in a namespace.
     pub(crate) fn in_namespace<'a>(&self, name: &'a str) -> Option<(&'a str, &'a str)> {
         let (len, start) = self.by_name.get(name)?.namespace?;
         Some((&name[..len], &name[start..]))

@@ -49,7 +49,7 @@ pub struct CallWriter {
     emitted: u64,
     is_open: bool,
     is_dropped: bool,
-    /// Whether the call's text is to be removed, because the request does not list its tool.
+    /// Whether the call's text is to be removed, because the request does not list the call's tool.
     is_removed: bool,
     /// The rules for holding calls until they are whole, if they are held.
     holding: Option<Holding>,
@@ -229,7 +229,7 @@ impl CallWriter {
         Ok(())
     }
 
-    /// Returns whether text that looks like a key, after a value without a closer, may be a key: the call does not have it yet,
+    /// Returns whether text that looks like a key, after a value without a closer, may be a key: the call does not have that key yet,
     /// and the schema, if known, has it.
     fn may_be_new(&self, key: &[u8]) -> Result<bool, Error> {
         let schema = parameters(&self.options, self.parameters).filter(|schema| schema.has_properties());
@@ -240,7 +240,8 @@ impl CallWriter {
         Ok(is_known && !self.keys.may_have(key))
     }
 
-    /// Notes that the scanner has repaired the call. If values may quote keys, the writer itself decides whether that is so.
+    /// Notes that the scanner has repaired the call. If values may quote keys, the writer itself decides whether the call was
+    /// repaired.
     pub(super) fn note_repair(&mut self, is_repaired: bool) {
         self.header.is_repaired |= is_repaired && !self.rules.may_quote;
     }
@@ -406,7 +407,7 @@ impl CallWriter {
         self.header.is_repaired |= self.keys.has_twice() || self.json.has_key_twice();
         let is_sure = |holding: Holding| is_whole && (holding.takes_repaired || !self.header.is_repaired);
         let is_held_back = self.header.holding.is_some_and(|holding| !is_sure(holding));
-        // Such an object is an answer as well, unless the request has a tool of that name.
+        // A bare object with only a name is an answer, unless the request has a tool of that name.
         let is_answer =
             self.rules.is_object && self.rules.is_bare && self.options.tools.is_none() && self.json.are_absent();
         if !self.has_name || is_answer || is_held_back || !is_whole && !has_held && !self.header.has_arguments() {

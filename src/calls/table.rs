@@ -221,7 +221,7 @@ pub struct HeadRule {
     pub prefixes: Vec<Literal>,
     /// Whether a head whose name has no prefix is not a call.
     pub needs_prefix: bool,
-    /// The end of the name's word, which is not part of the name. A word without it is not a call.
+    /// The text at the end of the name's word that is not part of the name. A word without this text is not a call.
     pub suffix: Literal,
     /// Whether a call begins only if an object follows the head, because calls of another table begin in the same way.
     pub needs_object: bool,

@@ -23,7 +23,7 @@ impl Decision {
         }
     }
 
-    /// Returns `Yes` or `No`.
+    /// Returns `Yes` for true, and `No` for false.
     pub fn from(is_so: bool) -> Decision {
         if is_so { Decision::Yes } else { Decision::No }
     }

@@ -1,5 +1,5 @@
-//! A compression from its beginning to its end: caches, then the filters, then the banner and the report. Whatever a filter
-//! or a cache does, the result is no longer than the input.
+//! Runs a whole compression: caches, then filters, then the banner and the report. Whatever a filter or a cache does, the result is
+//! not longer than the input.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -28,7 +28,7 @@ use super::{
 /// The smallest budget, in bytes. With less there would be no room for a failure and the markers around it.
 pub const MIN_BUDGET: usize = 1024;
 
-/// Makes tool results shorter. Only its caches change, and they lock themselves, so threads may share a compressor.
+/// Makes tool results shorter. Only the caches of a compressor change, and these use locks, so threads may share a compressor.
 ///
 /// ```
 /// use aside::compress::{Compressor, Input, Invocation, Outcome, Part, Registry};
@@ -308,7 +308,7 @@ impl Compressor {
         self.memory.is_some_and(|memory| text.len() > memory.max(least_memory(self.pipeline.budget)))
     }
 
-    /// Reads a text. Does not determine the format of a text that is too long to be processed as a whole.
+    /// Reads a text. The format of a text that is too long to be processed as a whole is not determined.
     fn original<'a>(&self, text: &'a [u8]) -> Original<'a> {
         match self.is_bounded(text) {
             true => Original { bytes: text, length: Length::of(text), format: None, goes_on: false },

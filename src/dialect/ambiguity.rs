@@ -43,7 +43,7 @@ pub enum Shape {
     HeaderName,
 }
 
-/// Lists each marker once. The list ends when it has more patterns than allowed, because the caller refuses it then.
+/// Lists each marker once. The list ends when it has more patterns than allowed, because the caller then refuses the dialect.
 pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     // Closers that count only after a forced close, or that only an option removes, are left out if they could be mistaken for
     // another marker.

@@ -206,7 +206,7 @@ impl UnknownModel {
         UnknownModel { requested: RequestedName::new(last_part(name)), candidates: [""; MOST_NAMED], count: 0 }
     }
 
-    /// Returns the dialects that fit equally well, in alphabetical order and at most three. There are none if the model is not
+    /// Returns the dialects that fit equally well, in alphabetical order and at most three. The list is empty if the model is not
     /// known.
     #[must_use]
     pub fn candidates(&self) -> &[&'static str] {

@@ -120,7 +120,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The match of a pattern with a name.
+/// The result of comparing a pattern with a name.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PatternMatch {
     Fits(Rank),
@@ -284,7 +284,7 @@ fn read_literal(pattern: &[u8], from: usize, part: Part<'_>, place: usize) -> Re
     if is_over { Ok(read) } else { Err(read) }
 }
 
-/// Returns whether a pattern may end here, which is not inside a word.
+/// Returns whether a pattern may end here: it must not end inside a word.
 pub fn is_word_over(part: Part<'_>, at: usize) -> bool {
     !part.0.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }
@@ -301,7 +301,7 @@ pub fn goes_on(has_point: bool, part: Part<'_>, at: usize) -> bool {
     }
     let is_null = byte(at + 1) == b'0';
     let is_two = part.is_digit(at + 2);
-    // Two digits may be the month of a date.
+    // These two digits may be the month of a date.
     if is_two && (is_null || part.is_digit(at + 3)) {
         return false;
     }

@@ -44,11 +44,11 @@ impl Best {
 
 /// The result of a search. Dialects are given by their index in the catalogue.
 pub enum Fitting<'a> {
-    /// One dialect fits best. The pattern is the first of its patterns that fit best.
+    /// One dialect fits best. The pattern is the first of those patterns of the dialect that fit best.
     One(Known<'a>),
     /// These dialects fit equally well. There may be more of them than can be returned.
     Several([Option<u8>; MOST_NAMED]),
-    /// No dialect fits, or only to the right of an unknown release, and so the name of another family.
+    /// No dialect fits; or a pattern fits only to the right of an unknown release, and so names a different family.
     None,
 }
 
@@ -221,7 +221,7 @@ impl<'a, const WORDS: usize> Search<'a, WORDS> {
         }
     }
 
-    /// Adds the dialect of a pattern that fits as well as the best so far.
+    /// Adds the dialect of a pattern whose rank equals the best so far.
     #[cold]
     fn tie(&mut self, pattern: u16) {
         let Some(best) = &mut self.best else { return };

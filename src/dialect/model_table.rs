@@ -44,7 +44,7 @@ pub struct Edge {
     pub next: State,
 }
 
-/// The value of a gap, which no state has as its `edges`.
+/// The value of a gap. No state has this value as its `edges`.
 const GAP: Edge = Edge { of: u16::MAX, next: NOWHERE };
 
 /// The action of a state.
@@ -58,7 +58,7 @@ pub struct Stop {
     /// A range of `numbers`, perhaps empty: the patterns with a number that ends here, without conditions on the text after it.
     pub numbers: (u16, u16),
     pub has_point: bool,
-    /// The state without these patterns, for a name in which the number continues.
+    /// The state for a name in which the number continues: the same state without these patterns.
     pub otherwise: State,
 }
 

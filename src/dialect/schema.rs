@@ -83,8 +83,8 @@ impl Model {
     }
 }
 
-/// Incomplete forms of closers: `end`, their usual end, is left out before a text in `before`, or is written twice, the first
-/// time without its last byte.
+/// Incomplete forms of closers. The model leaves out `end`, the usual end of these closers, before a text in `before`, or writes `end`
+/// twice, the first time without its last byte.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Torn {

@@ -48,7 +48,7 @@ pub enum Taken {
     Read,
     /// The name does not have the symbol.
     LeftOut,
-    /// The byte is a dash that only the name has. The symbol's own byte must follow.
+    /// The byte is a dash that only the name has. The byte of the symbol must follow.
     Dash,
     Differs,
 }

@@ -23,7 +23,7 @@ pub struct Frame {
     pub role: String,
     /// In the first variant no switch is set; in the second, all switches turn the thinking on.
     pub variants: Vec<Variant>,
-    /// The text of a turn with only an answer, after the role line; and of the same turn with another question after it.
+    /// The text of a turn with only an answer, after the role line; and the text of the same turn if another question follows.
     pub answer: String,
     pub answered: String,
     /// Markers that end a turn.

@@ -92,9 +92,9 @@ impl Dialect {
     /// Drafts a dialect from a chat template, for a model that has none: the template is rendered for conversations that differ
     /// in one thing, and the differences show the text around thoughts, answers and calls.
     ///
-    /// The draft is a dialect file with examples. The examples are the rendered turns. An example that the dialect reads
-    /// differently from the template is a doubt, and so is every fact that no turn shows. A template shows what a model was trained
-    /// to write, and not the mistakes that it makes: a person must add those.
+    /// The draft is a dialect file with examples. The examples are the rendered turns. An example that the dialect does not read as
+    /// the template wrote it is a doubt, and so is every fact that no turn shows. A template shows what a model was trained to write,
+    /// and not the mistakes that it makes: a person must add those.
     ///
     /// A template may be hostile, so rendering it is bounded in time, depth and memory.
     ///

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use super::constants::*;
 use super::status::{fail, fail_panic};
 
-/// The state of a handle that no call is using, and that is in no error.
+/// The state of a handle that no call is using and that has not failed permanently.
 pub(super) const READY: i32 = 0;
 /// The state of a handle that a call is using.
 pub(super) const BUSY: i32 = 1;
@@ -86,20 +86,20 @@ impl<T> HandleGuard<T> {
         self.state.fetch_update(Acquire, Relaxed, |state| (state != BUSY && may(state)).then_some(BUSY))
     }
 
-    /// Returns whether a call uses the handle, for functions that free it. If no call does, none can enter any more, not even
+    /// Returns whether a call uses the handle, for functions that free the handle. If no call uses it, later calls are refused, even
     /// from a callback that runs while the handle's objects are freed.
     pub(super) fn close(&self) -> bool {
         self.claim(|_| true).is_err()
     }
 }
 
-/// Fails with the error of a call that may not enter a handle in this state.
+/// Fails with the error for a call that may not use a handle in this state.
 #[cold]
 pub(super) fn refuse(state: i32) -> aside_status {
     fail(if state == BUSY { ASIDE_ERROR_BUSY } else { state })
 }
 
-/// Returns whether a call that feeds may enter: the handle must be in no error.
+/// Returns whether a call that feeds may use the handle: the handle must not have failed permanently.
 #[inline]
 pub(super) fn is_ready(state: i32) -> bool {
     state == READY

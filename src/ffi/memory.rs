@@ -9,7 +9,7 @@ use super::constants::*;
 use super::status::{fail, fail_null, fail_with, guard};
 use crate::memory;
 
-/// The largest size that any version of a struct may have. A larger number is taken for uninitialised memory.
+/// The largest size that any version of a struct may have. A larger number is treated as uninitialised memory.
 const STRUCT_MAX: usize = 4096;
 
 /// Returns whether a caller's struct may have this size; `first` is the struct's size in the first version that had it. The
@@ -99,7 +99,7 @@ pub(super) unsafe fn size_of_given<T: Versioned>(at: *const T, what: &str) -> Re
 /// version must be zero.
 ///
 /// # Safety
-/// `from` is NULL or has as many bytes as its first field says, and a `T` may be all zero.
+/// `from` is NULL or has as many bytes as its first field says, and all-zero is a valid `T`.
 pub(super) unsafe fn read_sized<T: Versioned>(from: *const T, what: &str) -> Result<T, aside_status> {
     // SAFETY: the caller meets this function's conditions.
     let given = unsafe {
@@ -120,7 +120,7 @@ pub(super) unsafe fn read_sized<T: Versioned>(from: *const T, what: &str) -> Res
     }
 }
 
-/// Fills the fields that the caller's struct has; fields of a later version become 0.
+/// Fills the fields that both versions of the struct have. Further fields of the caller's struct become 0.
 ///
 /// # Safety
 /// `size` came from `size_of_given`, and that many bytes may be written.

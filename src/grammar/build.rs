@@ -95,7 +95,7 @@ impl<'a> Builder<'a> {
         if calls.is_empty() {
             return None;
         }
-        // No more blanks are allowed before a closer that begins with one.
+        // If a closer begins with a blank, no further blanks are allowed before it.
         let has_joint = !block.close.is_empty() && !block.close[0].is_ascii_whitespace();
         let close = if has_joint { all([BLANKS, close]) } else { close };
         let trigger = lossy(&block.open[begun..]);

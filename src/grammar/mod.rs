@@ -213,13 +213,13 @@ impl Dialect {
             return Ok(several(first, next));
         }
         let later = builder.regions(true, builder.thinking_close());
-        // An opener that begins with a blank needs no other.
+        // An opener that begins with a blank needs no further blank before it.
         let has_joint = !later.iter().any(|one| one.trigger.starts_with(' '));
         let thinking = if has_joint { all([open, AFTER_THINKING]) } else { open };
         let later = several(later, next.clone());
         Ok(match start {
             _ if is_inside => all([thinking, later]),
-            // The prompt has begun the header of what comes first.
+            // The prompt has begun the header of the first message.
             Some(Start::Header) => any(vec![several(first, next), all([thinking, later])]),
             _ => all([maybe(thinking), later]),
         })

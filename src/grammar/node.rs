@@ -89,7 +89,7 @@ impl Region {
 /// Returns a text as a JSON string.
 pub fn quoted(text: &str) -> String {
     let mut quoted = vec![b'"'];
-    // This fails only without memory.
+    // This fails only if memory runs out.
     let _ = json::escape(text.as_bytes(), &mut quoted);
     quoted.push(b'"');
     String::from_utf8(quoted).unwrap_or_default()
@@ -128,7 +128,7 @@ fn xgrammar(node: &Node) -> String {
         Node::Any(nodes) => one("or", "elements", list(nodes, xgrammar)),
         Node::Maybe(node) => one("optional", "content", xgrammar(node)),
         Node::Many(node) => one("star", "content", xgrammar(node)),
-        // Not `triggered_tags`, in which xgrammar refuses repetitions.
+        // `triggered_tags` is not used, because xgrammar refuses repetitions in it.
         Node::Free(regions) => {
             let text = one("any_text", "excludes", list(regions, |region| quoted(&region.trigger)));
             let calls = one("or", "elements", list(regions, |region| xgrammar(&region.whole())));

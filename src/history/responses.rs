@@ -190,7 +190,7 @@ fn text<'a>(message: &Object<'a>) -> Result<Option<Value<'a>>, Fault> {
     Ok(text.and_then(|part| part.get("text").filter(|text| text.string().is_some()).cloned()))
 }
 
-/// Moves the thinking of an item from its member `from` to its member `to`, unless `to` has some already. `from` becomes an
+/// Moves the thinking of an item from its member `from` to its member `to`, unless `to` already has thinking. `from` becomes an
 /// empty list, because an item without a `summary` is refused.
 fn move_text(item: &Object<'_>, to: Place, from: Place, text: &[u8], edits: &mut Edits) -> Result<(), OutOfMemory> {
     let is_empty = |name: &str| item.get(name).is_none_or(|value| value.is_null() || is_empty_list(value));

@@ -6,7 +6,7 @@ use crate::json::escape;
 use crate::memory::{OutOfMemory, append_all};
 use crate::{Channel, Dialect, JoinError, JoinOptions, Start};
 
-/// The turns that keep their thinking, which depend on the user's last message.
+/// The turns that keep their thinking. They depend on the place of the user's last message.
 #[derive(Clone, Copy)]
 pub struct Kept {
     turns: Turns,

@@ -1,5 +1,5 @@
-//! Writes calls as a model of the dialect writes them: an opener, calls in the form of the first table, a closer. A scanner
-//! checks that they are read back unchanged.
+//! Writes calls as a model of the dialect writes them: an opener, calls in the form of the first table, a closer. A scanner then reads
+//! the calls back, to check that they are unchanged.
 
 use super::{
     error::{CallFault, CallPart, JoinError},

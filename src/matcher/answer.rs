@@ -49,7 +49,7 @@ impl JsonAnswer {
         self.in_string && byte != b'\n'
     }
 
-    /// Reads a byte. `in_block` says whether the text after it is in a code block.
+    /// Reads a byte. `in_block` says whether the text after the byte is in a code block.
     pub fn pass(&mut self, byte: u8, in_block: bool) {
         match byte {
             b'\n' => (self.in_string, self.is_escaped) = (false, false),

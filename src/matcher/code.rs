@@ -57,7 +57,7 @@ struct Containers {
 
 impl Containers {
     const NONE: Containers = Containers { quotes: 0, indent: 0 };
-    /// The maximum number of columns of list items, and the most `>` signs, that are tracked.
+    /// The maximum number of columns of list items, and of `>` signs, that are tracked.
     const MOST: u8 = 60;
 
     fn holds(self, inner: Containers) -> bool {
@@ -98,7 +98,7 @@ pub struct CodeTracker {
     begins_json: bool,
 }
 
-// The parts of a common state's number have this many bits.
+// The number of bits of each part of a common state's number.
 const _: () = assert!(COMMON_RUN < 8 && COMMON_LANGUAGE < 16);
 
 /// The fence characters by their numbers; 0 means no fence.
@@ -289,7 +289,7 @@ impl CodeTracker {
         self.nests |= nests;
     }
 
-    /// Forgets facts from bytes that were read but may never be fed, because a host can stop a call before the end of its chunk.
+    /// Forgets facts about bytes that were read but may never be fed, because a host can stop a call before the end of its chunk.
     pub fn forget_rest(&mut self) {
         self.nests = false;
     }

@@ -11,9 +11,9 @@ const BLOCK: usize = 64;
 /// If a text is shorter than a block, its first and last bytes of this length are examined, which may overlap.
 const HALF: usize = BLOCK / 2;
 
-/// The bits of a result: the text has one of the bytes, …
+/// A bit of a result: the text has one of the bytes.
 const HIT: u8 = 1;
-/// … or it has none of them, but a byte that is not ASCII.
+/// A bit of a result: the text has none of the bytes, but a byte that is not ASCII.
 const NOT_ASCII: u8 = 0x80;
 
 #[derive(Clone)]

@@ -72,7 +72,7 @@ pub struct Grammar {
     /// The regions. The first is the content outside all spans.
     pub regions: Vec<Region>,
     pub nodes: Vec<Node>,
-    /// Framings that follow markers. A pattern refers to a framing by its index plus one.
+    /// Framings that follow markers. A pattern refers to a framing by the framing's index plus one.
     pub framings: Vec<Framing>,
     pub tag: TagRule,
     pub header: Option<HeaderRule>,
@@ -152,7 +152,7 @@ pub struct Region {
     pub literals: u32,
     pub open_names: u32,
     pub close_names: u32,
-    /// For each number of line breaks, the tags before which that many are framing.
+    /// For each number of line breaks, the tags before which that number of line breaks is framing.
     pub lines_before: [PatternSet; MOST_LINES + 1],
     /// The bytes with which markers of the region begin.
     pub first_bytes: ByteSet,
@@ -243,19 +243,19 @@ pub enum Guarded {
 /// A marker in one region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
-    /// The marker counts if all of these flags are set …
+    /// The marker counts only if all of these flags are set,
     pub needs: u16,
-    /// … and none of these …
+    /// and if none of these flags is set,
     pub avoids: u16,
-    /// … and, for the closer of a tag that must match its opener, if the opener had this name.
+    /// and, for the closer of a tag that must match its opener, if the opener had this name,
     pub same: Option<u8>,
-    /// … and if no span of this rule was closed yet.
+    /// and if no span of this rule was closed yet,
     pub once: Option<u8>,
-    /// … and, if the caller distinguishes special tokens, if a special token begins the marker …
+    /// and, if the caller distinguishes special tokens, if a special token begins the marker,
     pub special: bool,
-    /// … and, if the caller does not, if no punctuation and no blank with a letter follow the token …
+    /// and, if the caller does not distinguish them, if no punctuation and no blank with a letter follow the token,
     pub spares_prose: bool,
-    /// … and outside this code.
+    /// and only outside this kind of code.
     pub guarded: Guarded,
     pub action: Action,
     /// The number of bytes of the literal that are framing before the marker.

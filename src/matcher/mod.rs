@@ -1,7 +1,7 @@
 //! Finds markers in bytes.
 //!
-//! A dialect decides which bytes of a whole text are markers. This module decides it for a text that arrives in pieces, cut
-//! anywhere, most of them four bytes long. Three parts work together, each based on the one before:
+//! A dialect decides which bytes of a whole text are markers. This module makes the same decision for a text that arrives in pieces,
+//! cut anywhere, most of them about four bytes long. Three parts work together, each based on the one before:
 //!
 //! - The **grammar** is data: regions (the content, the inside of a span), the patterns that count in each, and tries of their
 //!   bytes. Flags decide whether a pattern counts. For example, it may count only at the first byte of a stream, only after

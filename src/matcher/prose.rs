@@ -3,8 +3,9 @@
 
 use super::bytes::is_blank;
 
-/// The last byte of the text since the last marker, or a line break if there is no such text. Of a character of several bytes it
-/// is only known whether it is an opening quote or bracket, which counts as `(`, or a letter of a script without blanks.
+/// The last byte of the text since the last marker, or a line break if there is no such text. For a character of several bytes, only
+/// two facts are kept: whether it is an opening quote or bracket, which counts as `(`, and whether it is a letter of a script without
+/// blanks.
 pub type Before = u8;
 
 /// A Chinese, Japanese or Korean letter.

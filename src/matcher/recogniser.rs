@@ -150,7 +150,7 @@ impl Recogniser {
     }
 
     /// Returns the range of the language token in the bytes that were read, if these can only be a fence line, which opens or
-    /// closes a nested block. Of the token only the length matters.
+    /// closes a nested block. Only the length of the token matters.
     pub fn token(&self, read: &[u8]) -> Option<Range<usize>> {
         let (marker, end) = match self.close {
             FenceClose::Token { marker, .. } => (marker, read.len()),
@@ -447,7 +447,7 @@ enum Tag {
         pattern: u8,
         count: u32,
     },
-    /// White space after the name, if no attributes may follow.
+    /// In white space after the name, if no attributes may follow.
     Tail {
         slash: bool,
         pattern: u8,

@@ -56,7 +56,7 @@ impl File {
     }
 
     fn calls(&mut self, calls: &Calls) {
-        // One table for each text that may begin a call.
+        // Makes a table for each text that may begin a call.
         let begins: Vec<Option<&String>> =
             if calls.begin.is_empty() { vec![None] } else { calls.begin.iter().map(Some).collect() };
         for begin in begins {

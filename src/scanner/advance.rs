@@ -13,8 +13,7 @@ use crate::{
     utf8::{incomplete_tail, is_continuation},
 };
 
-/// Of chunks up to this length, all bytes are examined. Stopping at the first byte that changes the state would cost more than it
-/// saves.
+/// Chunks up to this length are examined as a whole: stopping at the first byte that changes the state would cost more than it saves.
 const LONGEST_PASSED: usize = 256;
 /// The kinds of parts of a chunk that the caller accepts. Each kind includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +26,7 @@ pub enum Take {
     /// Text: the whole chunk, or the first bytes of it, up to the byte after which nothing is held. With this kind and those
     /// before it, feeding cannot panic.
     Parts,
-    /// Text, or the next piece of a body of calls. For a caller that has already tried to feed the whole chunk.
+    /// Text, or the next piece of a body of calls, for a caller that has already tried to feed the whole chunk.
     Pieces,
 }
 

@@ -79,7 +79,7 @@ impl Engine {
         self.spans.flags() & (flag::FIRST | cleared) != 0
     }
 
-    /// Notes that bytes of the body follow, so that it is no longer at its beginning.
+    /// Notes that bytes of the body follow, so that the stream is no longer at the body's beginning.
     pub fn pass_first_in_body(&mut self, compiled: &Compiled, are_blank: bool) {
         let cleared = compiled.grammar.region(self.spans.region()).cleared;
         self.spans.lose(&compiled.grammar, flag::FIRST | if are_blank { 0 } else { cleared });
@@ -110,7 +110,7 @@ impl Pull<'_> {
         never && self.engine.spans.channel() == Channel::Thinking
     }
 
-    /// If this pattern is an opener that counts only after a further check, returns the opener's rule and number.
+    /// Returns the rule and the number of the opener if this pattern is an opener that counts only after a further check.
     pub(super) fn opener_of(&self, pattern: u8) -> Option<(u8, u8)> {
         let Action::Open { rule, tag, .. } = self.region().patterns[usize::from(pattern)].action else { return None };
         let in_thinking = self.engine.spans.channel() == Channel::Thinking;
@@ -120,8 +120,8 @@ impl Pull<'_> {
         (asks || self.is_in_sentence(rule)).then_some((rule, tag))
     }
 
-    /// Returns whether the next opener, of this rule, is text because it is in a sentence: text and then a blank precede it on
-    /// its line, or such an opener that was found to be text. This concerns only rules for forms that the family itself does not
+    /// Returns whether the next opener, of this rule, is text because it is in a sentence: text and a blank precede it on its line, or
+    /// an earlier opener on the line was text for this reason. This concerns only rules for forms that the family itself does not
     /// write.
     fn is_in_sentence(&self, rule: u8) -> bool {
         let engine = &self.engine;
@@ -248,7 +248,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Decides what the held bytes of a body are, or the first of them. In a value they are part of the value; in a word of a
+    /// Decides the role of the held bytes of a body, or of the first of them. In a value they are part of the value; in a word of a
     /// call they are text, and the call is malformed. Returns whether anything was decided.
     pub(super) fn release_body(&mut self) -> bool {
         let Some(&body) = self.engine.body() else { return false };
@@ -292,7 +292,8 @@ impl Pull<'_> {
     }
 
     /// Calls `ask` with the bytes after the text, made contiguous. `ask` gets few bytes first, and more if it returns `None`, so
-    /// that the whole chunk need not be copied into the hold buffer after a held word. Returns `None` if all bytes are too few.
+    /// that the whole chunk need not be copied into the hold buffer after a held word. Returns `None` if even all bytes are not
+    /// enough.
     fn look<T>(&mut self, at_end: bool, mut ask: impl FnMut(Lookahead) -> Option<T>) -> Result<Option<T>, Error> {
         let by_tokens = self.engine.hold.has_marks();
         let mut more = FEW;

@@ -166,7 +166,7 @@ fn other(to: Channel) -> Channel {
 #[derive(Clone, Copy)]
 pub struct BudgetTracker {
     budget: Budget,
-    /// The count at which the budget's scope began.
+    /// The count at the beginning of the budget's scope.
     from: u64,
     is_exceeded: bool,
 }

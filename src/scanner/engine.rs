@@ -315,7 +315,7 @@ impl Engine {
         }
     }
 
-    /// Enters the table, if the table has a state for the stream's position. It has no state where calls without an opener may
+    /// Enters the table, if the table has a state for the stream's position. The table has no state where calls without an opener may
     /// begin, and none in an answer in JSON.
     pub fn enter_table(&mut self, compiled: &Compiled) {
         if self.spans.flags() & (flag::START | flag::HEADER) != 0

@@ -1,4 +1,4 @@
-//! The events of one method call, pulled one at a time. Only the `Pull` changes the stream; this file adds the bytes to its
+//! The events of one method call, pulled one at a time. Only the `Pull` changes the stream; this file adds the bytes to the `Pull`'s
 //! events.
 
 use std::fmt;

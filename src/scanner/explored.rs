@@ -1,6 +1,6 @@
 //! Tests the engine state by state. In every state that a dialect's pieces lead to, each piece is read in one call, byte by
 //! byte, and with a stop after each event. Events, counts and next state must be the same. A state that the engine keeps in
-//! several forms must continue in the same way from each. If all states were visited, this proves that cuts make no difference in
+//! several forms must continue in the same way from each. If all states were visited, the test proves that cuts make no difference in
 //! texts of any length.
 //!
 //! Which rows of the table are filled, and which states have room, depends on the texts that other streams have read before. So
@@ -81,7 +81,7 @@ fn left(scanner: &Scanner) -> Engine {
     let mut engine = scanner.engine.try_clone().unwrap();
     engine.leave(&scanner.dialect.compiled);
     if !scanner.dialect.compiled.grammar.region(engine.spans.region()).has_lines() {
-        // Nothing reads the tracker here, and the end of the span sets it.
+        // Nothing reads the code tracker here, and the end of the span sets it.
         engine.code = CodeTracker::NEW;
     }
     engine

@@ -59,8 +59,8 @@ impl Scanner {
         self.push::<IS_SHORT>(chunk, 0, on_event).1
     }
 
-    /// Feeds the rest of a chunk, from `fed` on, until `on_event` returns false. Returns the number of bytes of the chunk that are
-    /// consumed.
+    /// Feeds the rest of a chunk, which begins at `fed`, until `on_event` returns false. Returns the number of bytes of the chunk that
+    /// are consumed.
     ///
     /// Outside bodies of calls, `HAS_PIECES` is false, so that the loop need not check the kind of a part.
     #[inline(never)]

@@ -98,7 +98,7 @@ impl HoldBuffer {
         }
     }
 
-    /// Begins a chunk when nothing is held, and holds a few bytes of it, at least one. If they do not fit, returns false and
+    /// Begins a chunk when nothing is held, and holds a few bytes of the chunk, at least one. If they do not fit, returns false and
     /// changes nothing. Cannot panic.
     #[inline(always)]
     pub fn keep_few(&mut self, few: &[u8]) -> bool {

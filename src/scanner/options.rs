@@ -69,7 +69,7 @@ impl ScannerOptions {
         ScannerOptions { stray_close, ..self }
     }
 
-    /// Sets the treatment of a tag `think`, `thinking` or `thought` at the beginning of a stream, if the dialect does not have
+    /// Sets the treatment of a tag `<think>`, `<thinking>` or `<thought>` at the beginning of a stream, if the dialect does not have
     /// that tag.
     pub fn leading_tags(self, leading_tags: LeadingTags) -> ScannerOptions {
         ScannerOptions { leading_tags, ..self }

@@ -12,9 +12,9 @@ pub enum Pending {
     Unread,
     /// Bytes that may be a marker, with the recogniser that has read them so far. Only outside the table.
     Undecided(Recogniser),
-    /// A marker of `len` bytes, whose following bytes decide whether it counts or is text; `seen` bytes of the marker and of those
-    /// were read. An opener of calls (`opens_calls`) counts if a body begins after it. Any other marker counts unless the text only
-    /// mentions it.
+    /// A marker of `len` bytes. The bytes after it decide whether it counts or is text; `seen` bytes of the marker and of the bytes
+    /// after it were read. An opener of calls (`opens_calls`) counts if a body begins after it. Any other marker counts unless the
+    /// text only mentions it.
     Marker {
         pattern: u8,
         len: u32,

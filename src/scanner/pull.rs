@@ -97,8 +97,8 @@ impl Pull<'_> {
         true
     }
 
-    /// If a marker is held because the text may only mention it, decides that it counts. Returns whether there is such a
-    /// marker.
+    /// If a marker is held because the text may only mention it, decides that it counts. Returns whether a marker was held for this
+    /// reason.
     fn count_held(&mut self) -> bool {
         let Pending::Marker { pattern, len, opens_calls: false, .. } = self.engine.pending else { return false };
         self.engine.pending = Pending::Unread;

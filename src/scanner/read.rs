@@ -46,7 +46,7 @@ impl Pull<'_> {
         let is_long = self.chunk.len() - self.pos > SHORT;
         let first = self.engine.text + self.engine.undecided();
         let limit = left.map_or(all, |left| all.min(first + left.saturating_sub(first).max(1)));
-        // The last position at which this has checked whether a body of calls begins without an opener.
+        // The last position at which the reader has checked whether a body of calls begins without an opener.
         let mut asked = None;
         loop {
             if let Pending::Marker { pattern, len, opens_calls, .. } = self.engine.pending {
@@ -183,7 +183,7 @@ impl Pull<'_> {
         self.engine.pending = Pending::Undecided(recogniser);
     }
 
-    /// Skips text in which no marker can begin, and then begins to read a marker. Only outside the table, when nothing is
+    /// Skips text in which no marker can begin, and then begins to read a marker. Called only outside the table, when nothing is
     /// undecided.
     fn skip(&mut self, read: usize, limit: usize) {
         let text = self.unread(read, limit.min(read + SHORT));
@@ -196,7 +196,7 @@ impl Pull<'_> {
         if self.engine.framing != 0 || !is_plain(first) {
             return self.begin_recogniser();
         }
-        // At the first byte of the content, an answer in JSON may begin.
+        // An answer in JSON may begin at the first byte of the content.
         let is_first = self.engine.may_be_json(self.compiled) && !self.engine.json.is_open();
         let most = if is_first { 1 } else { text.len() };
         let len = text[..most].iter().position(|&byte| !is_plain(byte)).unwrap_or(most);

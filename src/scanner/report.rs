@@ -279,7 +279,7 @@ impl Pull<'_> {
         Ok(event)
     }
 
-    /// Reports that all content so far was thinking, because of the next closer, which has `len` bytes. A closer that belongs
+    /// Reports that all content so far was thinking, because a closer of `len` bytes is next. A closer that belongs
     /// to the prompt does not count for this stream.
     fn content_to_thinking(&mut self, rule: u8, len: usize) -> Result<Option<EventRef>, Error> {
         let engine = &mut *self.engine;

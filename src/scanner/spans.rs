@@ -17,7 +17,7 @@ pub struct OpenSpan {
     pub rule: u8,
     pub tag: u8,
     pub region: u8,
-    /// The number of the name that the closer must match: the span's tag, or a leading tag in it.
+    /// The number of the name that the closer must match: that of the span's tag, or of a leading tag in the span.
     name: u8,
     /// Whether the span ended a thinking span that had not been closed.
     pub has_ended: bool,

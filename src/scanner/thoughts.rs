@@ -109,7 +109,7 @@ impl Thoughts {
         self.rule = rule;
         self.is_full = false;
         self.is_guess = false;
-        // Attributes are cut to the limit only when the thought ends. Until then the length of a tag bounds them.
+        // Attributes are cut to the limit only when the thought ends. Until then, the maximum length of a tag bounds them.
         self.open = Some(Thought { offset, text, attributes: list, thought_type, confidence, cause, truncated });
         Ok(())
     }

@@ -46,7 +46,7 @@ pub enum Match {
     Released,
 }
 
-/// An event that names the place of its bytes instead of borrowing them.
+/// An event that has the place of its bytes and does not borrow them.
 pub struct EventRef {
     pub kind: KindRef,
     pub channel: Channel,

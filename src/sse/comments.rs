@@ -28,7 +28,7 @@ pub struct Silencer {
     format: Option<Format>,
     /// Whether the last event has ended the stream.
     is_over: bool,
-    /// Whether the last bytes were only a comment, so that the blank line after it is left out too.
+    /// Whether the last bytes were only a comment, so that the blank line after the comment is left out too.
     is_after_comment: bool,
     head: Head,
     /// A buffer for an event without its comments.
@@ -65,7 +65,7 @@ impl Silencer {
         *self = Silencer::of(self.comments, self.formats);
     }
 
-    /// Returns an event without its comments, and their number, or `None` if it has none. `is_first` means that the event
+    /// Returns an event without its comments, and the number of comments, or `None` if there are none. `is_first` means that the event
     /// begins a stream.
     pub fn take_out(&mut self, raw: &[u8], is_first: bool) -> memory::Result<Option<(Vec<u8>, usize)>> {
         let (mark, lines) = split_mark(raw, is_first);
@@ -95,8 +95,8 @@ impl Silencer {
         Ok(None)
     }
 
-    /// Takes back the buffer that `take_out` has returned, and writes the empty events for the comments. It writes none for
-    /// Responses, which has no empty event, and none for unknown formats.
+    /// Takes back the buffer that `take_out` has returned, and writes the empty events for the comments, except in Responses, which
+    /// has no empty event, and in unknown formats.
     pub fn put_back(&mut self, rest: Vec<u8>, comments: usize, out: &mut Vec<u8>) -> memory::Result<()> {
         self.keep(rest);
         if self.comments != Comments::Chunk || self.is_over {
@@ -117,7 +117,7 @@ impl Silencer {
         self.rest = rest;
     }
 
-    /// Notes an event of the stream, like which empty events are written. `is_over` means that no text follows the event.
+    /// Notes an event of the stream: empty events are written in its format. `is_over` means that no text follows the event.
     pub fn note(&mut self, format: Option<Format>, event: &EventPart<'_>, is_over: bool) -> memory::Result<()> {
         if self.comments != Comments::Chunk || event.data().is_empty() {
             return Ok(());

@@ -10,7 +10,7 @@ use super::{messages, responses};
 use crate::json::Span;
 use crate::memory;
 
-/// The most envelopes that may be learnt without being used. If the events of a stream differ in more than their values,
+/// The maximum number of envelopes that may be learnt without being used. If the events of a stream differ in more than their values,
 /// learning envelopes only costs time.
 const MOST_VAIN: u32 = 8;
 
@@ -38,7 +38,7 @@ pub struct Envelope {
     line_end: &'static [u8],
     /// The number of envelopes that were learnt and not used.
     vain: u32,
-    /// Whether the event has nothing for a client but its text; `None` until that is determined.
+    /// Whether the text is all that the event has for a client; `None` until that is determined.
     has_only_text: Option<bool>,
 }
 
@@ -95,8 +95,7 @@ impl Envelope {
         Ok(Some(*format))
     }
 
-    /// Returns whether the event that was compared has nothing for a client but its text, or `None` if it must be read to
-    /// decide that.
+    /// Returns whether the text is all that the compared event has for a client, or `None` if the event must be read to decide that.
     fn has_only_text(&mut self, raw: &[u8]) -> Option<bool> {
         let Some((_, Known::Choice(layout, _))) = &self.known else { return None };
         let known = &self.event.raw()[self.data.span()];

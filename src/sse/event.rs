@@ -20,8 +20,8 @@ pub fn split_mark(raw: &[u8], is_first: bool) -> (&[u8], &[u8]) {
     raw.split_at(if is_first && raw.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 })
 }
 
-/// Cuts a stream into events, each with the blank line that ends it. A comment before an event's first line becomes a separate
-/// piece, so that it is sent at once; so does the `\n` of a line end whose `\r` ended the event.
+/// Cuts a stream into events, each with the blank line that ends it. A comment before an event's first line becomes a separate piece,
+/// so that it is sent at once. If the `\r` of a line end ended the event, its `\n` becomes a separate piece too.
 pub struct EventFramer {
     /// Whether the current line has no byte yet.
     blank: bool,
@@ -209,12 +209,12 @@ impl Event {
 pub struct OwedLineFeed(bool);
 
 impl OwedLineFeed {
-    /// Notes that an event with this end is left out.
+    /// Notes that an event with the bytes `raw` is left out.
     pub fn leave_out(&mut self, raw: &[u8]) {
         self.0 = raw.ends_with(b"\r");
     }
 
-    /// Returns whether `raw` is the expected `\n`. After that, none is expected any more.
+    /// Returns whether `raw` is the expected `\n`. Afterwards, no `\n` is expected.
     pub fn is(&mut self, raw: &[u8]) -> bool {
         mem::take(&mut self.0) && raw == b"\n"
     }
@@ -256,7 +256,7 @@ impl<'a> EventPart<'a> {
         }
     }
 
-    /// Writes the part with its changes, and with the event's name, if that is in another part of the event.
+    /// Writes the part with its changes, and with the event's name if the name is in another part.
     pub fn write(&self, edits: &mut Edits, out: &mut Vec<u8>) -> memory::Result<()> {
         if !self.name().is_empty() && !self.part.contains(&self.event.name.start) {
             append_all(out, &[b"event: ", self.name(), self.event.line_end])?;

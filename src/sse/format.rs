@@ -41,7 +41,7 @@ const MESSAGE: &[u8] = b"message";
 const RESPONSE: &[u8] = b"response";
 const CONTENT: &[u8] = b"content";
 const ERROR: &[u8] = b"error";
-/// The members of errors that have no member `error`.
+/// The members of those errors that have no member `error`.
 const DETAIL: &[u8] = b"detail";
 const CODE: &[u8] = b"code";
 const MSG: &[u8] = b"msg";

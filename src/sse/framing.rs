@@ -15,8 +15,8 @@ use crate::Error;
 use crate::answer::Input;
 use crate::memory::{self, append};
 
-/// The most bytes that are read to decide whether a stream is text. Compressed data has a byte among its first few that text
-/// cannot have.
+/// The maximum number of bytes that are read to decide whether a stream is text. Compressed data has a byte among its first few that
+/// text cannot have.
 const FIRST: usize = 16;
 
 impl Rewriter {
@@ -92,7 +92,8 @@ impl Rewriter {
         is_of_events && self.repairer.get().is_some()
     }
 
-    /// Decides whether the stream is text by the bytes before the first colon or line end. If neither arrives soon, it is text.
+    /// Decides whether the stream is text by the bytes before the first colon or line end. If neither arrives soon, the stream is
+    /// text.
     #[inline(never)]
     fn feed_begun(&mut self, len: usize, byte: u8, out: &mut Vec<u8>) -> Result<usize, Error> {
         if len == FIRST || matches!(byte, b':' | b'\n' | b'\r') {
@@ -140,7 +141,7 @@ impl Rewriter {
         let end = self.framer.end(rest);
         let used = end.unwrap_or(rest.len());
         if self.held.len() + used > self.max_event() {
-            // The text of this event is not read, so held text must be sent before it.
+            // The event is not read, so held text must be sent before the event.
             if let Some(repairer) = self.repairer.get_mut() {
                 let mended = repairer.release(|event| self.rewrite.event(event, false, out))?;
                 self.rewrite.setup.stats.repaired += u64::from(mended);
@@ -170,7 +171,7 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Writes an event. Mending and shaping are in separate functions, so that they cost streams without them nothing.
+    /// Writes an event. Mending and shaping are in separate functions, so that they cost nothing for streams that need neither.
     #[inline]
     fn event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         match (self.repairer.get_mut(), self.shaper.get_mut()) {

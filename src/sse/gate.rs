@@ -25,7 +25,7 @@ const TYPES: [(&[u8], Body); 6] = [
     (b"application/jsonl", Body::Lines),
 ];
 
-/// The HTTP facts about a request and its answer, as far as they are known, for [`wants`] and [`request_hint`].
+/// The known HTTP facts about a request and its answer, for [`wants`] and [`request_hint`].
 ///
 /// ```
 /// use aside::sse::{Exchange, wants};

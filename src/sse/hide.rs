@@ -1,5 +1,5 @@
-//! Removes thinking that a server has split itself from lists of blocks and items. Thinking that is split here is not written in the
-//! first place. So dropping the thinking is splitting, and then dropping it, whoever splits.
+//! Removes thinking that a server has split itself from lists of blocks and items. Thinking that the rewriter itself splits is never
+//! written. So the result is the same whether the server or the rewriter splits the thinking: the answer without its thinking.
 
 use crate::json::{Edits, Value};
 use crate::memory;

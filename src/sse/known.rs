@@ -4,7 +4,7 @@
 use crate::json::{Reader, Span};
 use crate::memory::{self, append, push};
 
-/// The longest event that is kept, and the most values of it. Events beyond these limits are parsed.
+/// The longest event that is kept, and the maximum number of its values. Events beyond these limits are parsed.
 pub const MOST_BYTES: usize = 4096;
 const MOST_VALUES: usize = 64;
 
@@ -75,7 +75,7 @@ impl KnownEvent {
         Ok(from > 0 && raw[at..] == self.raw[from..])
     }
 
-    /// Returns the position, in the event that was compared, that corresponds to a place of the known event.
+    /// Returns the position in the compared event that corresponds to a position in the known event.
     pub fn moved(&self, place: usize) -> usize {
         let before = self.ends.iter().take_while(|(end, _)| *end <= place).last();
         before.map_or(place, |(end, moved)| place - end + moved)

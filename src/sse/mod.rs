@@ -17,13 +17,15 @@
 //
 // The laws, which `tests/sse_laws.rs` tests in all formats, and the code that keeps them:
 //
-// - Bytes that need no change pass. A format notes changes as edits; all other bytes are copied, and so is what is not read.
+// - Bytes that need no change stay unchanged. A format notes changes as edits; all other bytes are copied, and so are events that are
+//   not read.
 // - Cuts make no difference. `framing` waits for whole events, lines and bodies, and a scanner's results for a text do not depend
 //   on its cuts.
 // - A body is a stream that has each of its texts in one delta, as a list, if calls are held until they are whole, no thinking is
 //   sent again as content, and no content turns out to be thinking. A format reads the texts of a body as it reads those of a
 //   stream.
-// - Dropping the thinking is splitting, and then dropping it. A format leaves out the thinking when it writes a split text.
+// - Dropping the thinking has the same result as splitting it off and then removing its field. A format leaves out the thinking when
+//   it writes a split text.
 // - Splitting, putting into one shape and repairing change no text when they are repeated, unless the content has a marker that is
 //   text. `repair` changes nothing in its own output, and a scanner finds no marker in the text that remains.
 // - Every byte of a text is in exactly one part, or is a marker or framing. `answer` makes the parts, and a format writes each once.

@@ -233,8 +233,8 @@ impl Options {
     }
 
     /// Reads each choice's text, without its thinking, as the arguments of a call of this tool: if a request names a tool
-    /// (`tool_choice`), a grammar makes the model write the arguments without markers. It needs [`calls`](Options::calls). For
-    /// a list of calls there is [`Start::Calls`].
+    /// (`tool_choice`), a grammar makes the model write the arguments without markers. It needs [`calls`](Options::calls). For a list
+    /// of calls, use [`Start::Calls`].
     ///
     /// ```
     /// use aside::{Dialect, sse::{Options, Rewriter}};
@@ -280,7 +280,7 @@ impl Options {
         self.answer.thinking == Thinking::Drop
     }
 
-    /// Turns the rewriter off: all bytes pass unchanged.
+    /// Turns the rewriter off: all bytes are sent unchanged.
     pub fn off(self, off: bool) -> Options {
         Options { off, ..self }
     }
@@ -342,9 +342,9 @@ impl Options {
         self.scanner(|scanner| scanner.calls_in_thinking(calls_in_thinking))
     }
 
-    /// Sets the most bytes of a choice's text that are held until it is clear whether a tool call is for the client, and the
-    /// most of a value that are held until its type is clear. With `None`, [`Options::MAX_HELD`]. In all choices together, at
-    /// most 4 MiB of text are held.
+    /// Sets the maximum number of bytes of a choice's text that are held until it is clear whether a tool call is for the client, and
+    /// the maximum number of bytes of a value that are held until its type is clear. With `None`, [`Options::MAX_HELD`]. In all
+    /// choices together, at most 4 MiB of text are held.
     pub fn max_held(self, bytes: impl Into<Option<usize>>) -> Options {
         Options { answer: self.answer.max_held(bytes), ..self }
     }
@@ -371,8 +371,8 @@ impl Options {
         Options { answer: self.answer.unknown_tool(unknown_tool), ..self }
     }
 
-    /// Sets the most calls of a choice that become `tool_calls`: 1 for a request that says `"parallel_tool_calls": false`.
-    /// Later calls stay content. The default and maximum is 1,024.
+    /// Sets the maximum number of calls of a choice that become `tool_calls`: 1 for a request that says `"parallel_tool_calls":
+    /// false`. Later calls stay content. The default and maximum is 1,024.
     pub fn max_calls(self, calls: impl Into<Option<u64>>) -> Options {
         Options { answer: self.answer.max_calls(calls), ..self }
     }
@@ -414,10 +414,10 @@ impl Options {
         Options { answer: self.answer.promote_empty(promote_empty), ..self }
     }
 
-    /// Sends text that was only [guessed](crate::Scanner::is_start_guessed) to be thinking as thinking alone. By default, if an
-    /// answer ends by itself in guessed thinking, with no marker in it, a stream repeats that text as its content, and a body
-    /// has it as content alone; up to [`max_event`](Options::max_event) bytes are kept for this. For hosts that do not show the
-    /// thinking, or that never want it twice.
+    /// Sends text that was only [guessed](crate::Scanner::is_start_guessed) to be thinking as thinking alone. By default, if an answer
+    /// ends by itself in guessed thinking that has no marker, a stream repeats that text as its content, and a body has the text only
+    /// as content; up to [`max_event`](Options::max_event) bytes are kept for this. For hosts that do not show the thinking, or that
+    /// never want it twice.
     pub fn keep_guessed(self, keep_guessed: bool) -> Options {
         Options { answer: self.answer.keep_guessed(keep_guessed), ..self }
     }

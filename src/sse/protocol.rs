@@ -8,8 +8,8 @@ use crate::answer::{Input, Parts, Setup};
 use crate::json::Edits;
 use crate::memory;
 
-/// The most stretches of an event that are sent separately; the rest is joined by field. Otherwise a few bytes of text could
-/// become many times as many bytes of events.
+/// The maximum number of stretches of an event that are sent separately; the rest is joined by field. Otherwise a few bytes of text
+/// could become many times as many bytes of events.
 pub const ALONE: usize = 32;
 
 /// The code for a group of formats that are rewritten alike. Each implementation also has a function `event`, which writes an
@@ -18,7 +18,7 @@ pub trait Protocol {
     /// Returns the number of bytes that are held back.
     fn held(&self) -> usize;
 
-    /// Writes the text that is held back. `input` says whether texts continue.
+    /// Writes the text that is held back. `input` decides whether texts continue.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error>;
 
     /// Releases text that must precede an event of another format. With `is_last`, no text continues after that event.
@@ -81,11 +81,11 @@ impl Scratch {
     }
 }
 
-/// The work that a server does itself, and the rewriter need not do.
+/// The work that a server does itself, so that the rewriter need not do it.
 #[derive(Clone, Copy, Default)]
 pub struct ServerDoes {
     /// Whether the server splits the thinking, so that only calls are looked for.
     pub thinking: bool,
-    /// Whether the server has made a call, so that none is looked for.
+    /// Whether the server has made a call, so that the text is not searched for calls.
     pub calls: bool,
 }

@@ -1,7 +1,7 @@
 //! Rewrites one event, or one whole body, by its format.
 //!
-//! Laws: an event of no format that is read is sent unchanged. Held text is sent before an event that it must precede, so that each
-//! part of a text is written once and in order.
+//! Laws: an event is sent unchanged if its format is not one of those that are read. Held text is sent before an event that it must
+//! precede, so that each part of a text is written once and in order.
 
 use std::mem;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::json::{self, Span};
 use crate::memory::{self, TryBox, append};
 use crate::{Dialect, Error, Start};
 
-/// The most bytes that extra chunks may add to an event with many lines of data.
+/// The maximum number of bytes that extra chunks may add to an event with many lines of data.
 const MOST_ADDED: usize = 1 << 20;
 
 /// Rewrites whole events and bodies.
@@ -45,7 +45,7 @@ pub struct Rewrite {
 impl Rewrite {
     pub fn new(dialect: &Dialect, options: &Options) -> Result<Rewrite, Error> {
         let setup = Setup::new(dialect, &options.answer, options.calls, options.normalise.contains(Shapes::CONTENT))?;
-        // This fails if the dialect does not have this start.
+        // This returns the error of a dialect that does not have this start.
         setup.scanner()?;
         Ok(Rewrite {
             options: options.clone(),
@@ -61,7 +61,8 @@ impl Rewrite {
         })
     }
 
-    /// Sets the dialect of the next stream, the rewriter's own if it is `None`, and its start, the dialect's own if it is `None`.
+    /// Sets the dialect and the start of the next stream. With `None`, the rewriter's own dialect, or the dialect's own start, is
+    /// used.
     pub fn use_dialect(&mut self, dialect: Option<&Dialect>, start: Option<Start>) -> Result<(), Error> {
         self.setup.use_dialect(dialect, start)?;
         self.choices.forget_start();
@@ -229,7 +230,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Writes an event that has the known envelope. Returns whether it has.
+    /// Writes the event if it has the known envelope. Returns whether the event was written.
     fn known(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Rewrite { choices, event, envelope, .. } = self;
         let mut read = AnyFields::None;
@@ -280,7 +281,7 @@ impl Rewrite {
     /// Reads the data of the event, or its selected line. Returns `None` if that is not a JSON object.
     fn read(&mut self, raw: &[u8], read: &mut AnyFields) -> Result<Option<Format>, Error> {
         let data = self.event.data(raw);
-        // Ollama streams lines, so an event with an object of Ollama is of an unknown format.
+        // Ollama streams lines, so the format of an event with an object of Ollama is unknown.
         let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
             match format {
@@ -302,7 +303,7 @@ impl Rewrite {
         })
     }
 
-    /// Returns the format of an object, or `None` if this is not one.
+    /// Returns the format of the data, or `None` if the data is not a JSON object.
     fn format(&self, data: &[u8]) -> Option<Format> {
         match self.options.formats {
             // If only chat is read, the object need not be examined.
@@ -409,7 +410,7 @@ impl Rewrite {
     }
 }
 
-/// Removes the thinking from the body at the end of the output, from `start` on. Returns whether it had any.
+/// Removes the thinking from the body that begins at `start` in the output. Returns whether there was thinking.
 fn hide_body(formats: Formats, start: usize, context: &mut Context<'_>) -> Result<bool, Error> {
     let Context { scratch: Scratch { edits, .. }, out, .. } = context;
     let raw = memory::copy(&out[start..])?;
@@ -424,12 +425,12 @@ fn hide_body(formats: Formats, start: usize, context: &mut Context<'_>) -> Resul
     Ok(!edits.list.is_empty())
 }
 
-/// Returns the code of a format, if an event of that format has arrived.
+/// Returns the code for a format, if an event of that format has arrived.
 fn made<T: Protocol>(protocol: &mut TryBox<T>) -> Option<&mut dyn Protocol> {
     protocol.get_mut().map(|protocol| protocol as &mut dyn Protocol)
 }
 
-/// Returns the code of all formats in use, in the order in which held text is written.
+/// Returns the code for each format that has occurred, in the order in which held text is written.
 fn all<'a>(
     choices: &'a mut Choices,
     messages: &'a mut TryBox<Messages>,

@@ -17,7 +17,7 @@ use crate::{Dialect, Error, Start};
 pub enum Mode {
     /// Only blanks have arrived.
     Unknown,
-    /// This many bytes have arrived after blanks, and it is not yet decided whether the stream is text.
+    /// It is not yet decided whether the stream is text; this number of bytes has arrived after the blanks at its beginning.
     Begun(usize),
     Events,
     /// The rest of an event that is too long.
@@ -261,7 +261,7 @@ impl Rewriter {
         self.mode = Mode::first(&self.rewrite.options);
         self.framer = EventFramer::START;
         self.braces = Braces::START;
-        // A buffer that a large event has made large must not stay so in later streams.
+        // A buffer that grew for a large event must not stay large in later streams.
         self.held = Vec::new();
     }
 }

@@ -18,7 +18,7 @@ impl Parts {
         append(out, b"\"")
     }
 
-    /// Writes a list of the whole calls that `runs` have, on one line.
+    /// Writes the list of the whole calls in `runs`, on one line.
     pub fn write_objects(&self, runs: &[Run], out: &mut Vec<u8>) -> memory::Result<()> {
         let start = out.len();
         let mut before = &b"["[..];

@@ -272,8 +272,8 @@ impl UnknownTemplate {
         }
     }
 
-    /// Returns the dialect with the most of the template's markers, if it lacks [`unnamed`](UnknownTemplate::unnamed). A host may
-    /// decide to use it nevertheless.
+    /// Returns the dialect that has more of the template's markers than any other, if it lacks [`unnamed`](UnknownTemplate::unnamed).
+    /// A host may decide to use it nevertheless.
     #[must_use]
     pub fn nearest(&self) -> Option<&'static str> {
         match &self.0 {

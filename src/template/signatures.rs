@@ -19,7 +19,7 @@ pub type NeedleId = usize;
 pub struct Catalogue {
     pub families: Vec<Signature>,
     pub table: Vec<Needle>,
-    /// The openers of tool calls: those of the dialects of models that think, and those of all dialects.
+    /// The openers of tool calls: first those of dialects of models that think, then those of all dialects.
     pub tools: [Vec<NeedleId>; 2],
 }
 

@@ -317,7 +317,7 @@ impl Reading {
             Kind::Text if event.channel == Channel::Content && self.depth == 0 && !self.has_ended => {
                 self.has_ended = !is_blank(event.bytes);
             }
-            // This marker is removed, and only blanks precede it, which are not content.
+            // The marker is removed, and only blanks precede it, so no content precedes it.
             Kind::Framing if !self.has_ended && !is_blank(event.bytes) => self.content.clear(),
             _ => {}
         }

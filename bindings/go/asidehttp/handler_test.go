@@ -93,7 +93,7 @@ var (
 	expected = "Twice 21." + "|" + "It is 42 – é."
 )
 
-// said returns the joined deltas of an event stream: the thinking, a bar, the content.
+// said joins the deltas of an event stream: the thinking, then a bar (|), then the content.
 func said(t testing.TB, stream string) string {
 	t.Helper()
 	var thinking, content strings.Builder

@@ -1,4 +1,4 @@
-// The answer: parts, every cut, texts and bytes, options, errors, and objects that come and go.
+// Tests answers: parts, every cut, texts and bytes, options, errors, and objects that are created and freed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

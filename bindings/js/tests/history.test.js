@@ -1,4 +1,4 @@
-// The history of requests: the same as in the other packages.
+// Tests the rewriting of a request's history.
 
 import assert from "node:assert/strict";
 import test from "node:test";

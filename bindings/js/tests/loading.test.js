@@ -1,4 +1,5 @@
-// Loading as in a browser: by `init`, with each form of the file. This process loads the file in no other way.
+// Tests loading as in a browser: by `init`, with each form of the file. This process does not load the file in
+// any other way.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// Memory: objects that are freed or collected leave no memory in use; and the effects of a trap. Needs --expose-gc.
+// Tests that objects that are freed or collected leave no memory in use, and tests the effects of a trap. Needs
+// --expose-gc.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";

@@ -1,4 +1,5 @@
-// The scanner: texts and bytes, every cut, options, errors, and objects that come and go.
+// Tests scanners: texts and bytes, every cut, options, errors, and objects that are created and
+// freed.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Tool results, from their own wasm file.
+// Tests tool results, whose code is in a separate wasm file.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -85,8 +85,8 @@ fn call(call: &Bound<'_, PyAny>) -> PyResult<(String, String, Option<String>)> {
     Ok((inner.get_item("name")?.extract()?, json_of(&arguments)?, id))
 }
 
-/// Return thinking, content and tool calls written with their markers, as a model of the dialect writes them: for a history
-/// that goes back to the model. The result splits back into its parts; if it would not, JoinError has the place of the fault. With
+/// Return thinking, content and tool calls written with their markers, as a model of the dialect writes them: for a history that is
+/// sent back to the model. The result splits back into its parts; if it would not, JoinError has the place of the fault. With
 /// `markers="escape"`, markers in the parts are broken instead.
 ///
 ///     >>> from libaside import join

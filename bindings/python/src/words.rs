@@ -1,4 +1,4 @@
-//! Arguments that are words. The stub lists the words of each.
+//! Arguments that are words. The stub lists the words of each argument.
 
 use aside::Words;
 use aside::sse::{Formats, Shapes};

@@ -24,7 +24,7 @@ RECORDINGS = Path(__file__).parents[3] / "examples" / "recordings"
 
 CALL = '<tool_call>\n{"name": "run", "arguments": {"a": 1}}\n</tool_call>'
 
-# Dialect, text, reasoning, content with tool calls.
+# For each case: the dialect, the text, the reasoning, and the content with its tool calls.
 TEXTS = [
     ("qwen3", "<think>\nTwice 21.\n</think>\n\nIt is 42.", "Twice 21.", "It is 42."),
     ("qwen3", "It is 42.", "", "It is 42."),
@@ -586,13 +586,13 @@ def test_sglang_constrains_calls_to_the_dialect(sglang: type[Any], monkeypatch: 
     assert tag(tools)["elements"][1] == {"type": "any_text", "excludes": ["<tool_call>"]}
     assert "stop" in str(tag(tools, "required")) and tag(tools, "required")["elements"][-1]["type"] == "star"
     assert "stop" not in str(tag(tools, SimpleNamespace(function=SimpleNamespace(name="run"))))
-    # One call of either tool.
+    # One call of one of the two tools.
     one = tag(tools, "required", parallel_tool_calls=False)
     assert one["type"] == "or" and "stop" in str(one)
     assert {call["elements"][-1]["type"] for call in one["elements"]} == {"const_string"}
     text, call = tag(tools, parallel_tool_calls=False)["elements"]
     assert text == {"type": "any_text", "excludes": ["<tool_call>"]} and call == {"type": "optional", "content": one}
-    # The thinking before the calls. The free text before a single call has it.
+    # The thinking before the calls. It is part of the free text before a single call.
     before, blanks, *calls = tag(tools, "required", thinking_mode=True)["elements"]
     assert before["elements"] == [{"type": "any_text", "excludes": ["</think>"]}, {"type": "const_string", "value": "</think>"}]
     assert (blanks["type"], calls) == ("regex", tag(tools, "required")["elements"])

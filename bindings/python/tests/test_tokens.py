@@ -24,7 +24,8 @@ def test_special_tokens_alone_are_markers_if_they_are_known() -> None:
     known = TokenState("qwen3", Vocabulary(tokens, special=[0]))
     assert known.push([1, 2, 3]) == [("content", "text")] * 3
     text = TokenState("qwen3", Vocabulary(tokens))
-    # Text that continues the opener is part of the marker in which it begins.
+    # The last token begins inside the opener and continues after it, so it counts as part of the
+    # marker.
     assert text.push([1, 2, 3]) == [("thinking", "marker")] * 2 + [("thinking", "text")]
 
 

@@ -132,7 +132,7 @@ class AnswerTest < Minitest::Test
     assert_same answer, answer.use_tools("[]")
     assert_equal ["hm", "Yes.#{CALL}"], read(answer, "hm</think>Yes.#{CALL}")
     assert_equal [2, true], [answer.counts(:thinking).bytes, answer.counts(:thinking).frozen?]
-    # The prompt and the tools were those of one text.
+    # The prompt and the tools applied to one text only.
     assert_equal ["", "", REPORTED], read(answer, CALL)
     assert_equal ["", "", REPORTED], read(answer.use_tools(nil), CALL)
 

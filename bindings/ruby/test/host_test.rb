@@ -192,7 +192,8 @@ class HostTest < Minitest::Test
       assert_equal 700, follow(all)
       assert_operator all.size, :>, 200
     end
-    # Bytes without tokens, fed in each possible way, have no tokens, and no channel counts any.
+    # If bytes are fed without tokens, in any of the possible ways, no event has tokens, and the token count of every
+    # channel is 0.
     events = scanner.feed_tokens([["a", false], ["<think>", true]]).to_a + scanner.feed("b").to_a
     scanner.feed_text("c")
     scanner.feed_deltas("d") {}
@@ -258,7 +259,8 @@ class HostTest < Minitest::Test
     %i[thinking content].map { |channel| Support.joined(events, channel) }
   end
 
-  # "(" and channel, ")" and cause, "!" for a budget.
+  # Returns the spans as text: "(" and the number of the channel for each opening, ")" and the number of the cause for each
+  # end, "!" for a budget.
   def spans(events)
     events.map do |event|
       case event.kind

@@ -116,7 +116,8 @@ class InlineThinkFilterTest < Minitest::Test
     assert_equal [[:thinking, "a"], [:content, "b<think>cd"]], seen.chunk_while { |a, b| a[0] == b[0] }.map { |run| [run[0][0], run.map(&:last).join] }
   end
 
-  # The recorded outputs of the replaced class, and those of a reference, at each of their chunk boundaries and whole.
+  # Compares with the recorded outputs of the replaced class, and with those of a reference, whole and cut at each of
+  # their chunk boundaries.
   def test_the_vectors_of_the_dialect
     files = Dir[File.join(CHECKOUT, "tests/vectors/*.jsonl"), File.join(CHECKOUT, "../shared/vectors/*.jsonl")]
     cases = files.flat_map { |file| File.readlines(file) }.map { |line| JSON.parse(line) }

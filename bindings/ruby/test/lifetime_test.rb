@@ -172,7 +172,7 @@ class LifetimeTest < Minitest::Test
     assert_empty errors - [Aside::BusyError]
   end
 
-  # Signals come at the same points as other threads, and more often.
+  # Signals interrupt at the same points as other threads, and more often.
   def test_closing_where_another_thread_feeds
     output, status = Support.ruby(<<~'RUBY')
       require "aside"

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Holds sig/aside.rbs to the code: the same classes, constants, methods and parameters on both sides, and the types that calls
-# actually return. Anything with :nodoc: is not public. Needs the gem rbs, which most packages of Ruby contain.
+# Checks that sig/aside.rbs agrees with the code: the same classes, constants, methods and parameters on both sides, and the
+# types that calls actually return. Anything with :nodoc: is not public. Needs the gem rbs, which most packages of Ruby
+# contain.
 
 require_relative "helper"
 

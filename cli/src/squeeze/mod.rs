@@ -35,11 +35,11 @@ pub struct Arguments {
     #[arg(conflicts_with = "program")]
     file: Option<PathBuf>,
 
-    /// The most bytes of the result: 1024, 10k, 1m. Without a budget, only repeats and the like are left out
+    /// The maximum number of bytes of the result: 1024, 10k, 1m. Without a budget, only repeats and the like are left out
     #[arg(long, value_name = "N", value_parser = size::parse)]
     budget: Option<usize>,
 
-    /// The most tokens of the result, by an estimate: 2500, 10k (thousands). With --budget, the result keeps within both
+    /// The maximum number of tokens of the result, by an estimate: 2500, 10k (thousands). With --budget, the result keeps within both
     #[arg(long, value_name = "N", value_parser = size::parse_count)]
     budget_tokens: Option<usize>,
 
@@ -55,8 +55,8 @@ pub struct Arguments {
     #[arg(long = "filter", value_name = "FILE")]
     filters: Vec<PathBuf>,
 
-    /// The most bytes of output that are held, at least four times the budget; longer output is shortened while it arrives. The
-    /// program may use several times this much memory
+    /// The maximum number of bytes of output that are held, at least four times the budget; longer output is shortened while it
+    /// arrives. The program may use several times this much memory
     #[arg(long, value_name = "N", value_parser = size::parse, default_value = "64m")]
     memory: usize,
 

@@ -129,7 +129,7 @@ mod unix {
 
 #[cfg(not(unix))]
 mod other {
-    /// A signal on systems without signals. None is ever received.
+    /// A signal, on systems without signals, where none is ever received.
     pub struct Received {
         pub signal: i32,
     }

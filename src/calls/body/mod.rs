@@ -37,7 +37,7 @@ impl Body {
         let mut body = *self;
         loop {
             match body.turn(tables, view) {
-                // The word was complete in an earlier view, but this view ends inside it.
+                // The word was complete in an earlier view, but this view ends inside the word.
                 Ok(Some(Step::Piece { len, .. })) if len > view.text.len() => return body.more(view).ok().flatten(),
                 Ok(Some(step)) => return Some(step),
                 Ok(None) => {}
@@ -48,7 +48,7 @@ impl Body {
         }
     }
 
-    /// Returns the step for held bytes that the host wants at once: a piece of all of them, or of the bytes before a closer. If
+    /// Returns the step for held bytes that the host wants at once: a piece with all of them, or with those before a closer. If
     /// the held bytes cannot be a piece, the call ends, and the bytes are text.
     pub fn flush(&self, tables: &CallTables, held: &[u8]) -> Step {
         let mut body = *self;

@@ -115,7 +115,7 @@ pub(super) enum State {
     Opened {
         opener: u8,
     },
-    /// Directly after a header, one of whose fields may be the name.
+    /// Directly after a header. One of the header's fields may be the name of the call.
     AfterHeader,
     Between,
     /// Text outside calls. `is_new` means that the next byte is text, even if it might begin a marker.
@@ -477,7 +477,7 @@ impl Body {
         }
     }
 
-    /// Reads an optional literal as framing. The next state is `state` after the literal, and `otherwise` without it.
+    /// Reads an optional literal as framing. The next state is `state` if the literal is there, and `otherwise` if not.
     pub(super) fn may(&mut self, view: &View, literal: &[u8], state: State, otherwise: State) -> Transition {
         match view.literal(0, literal) {
             Decision::Yes => self.some(Piece::Framing, literal.len(), state),

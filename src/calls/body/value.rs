@@ -340,7 +340,7 @@ impl Ends<'_> {
     }
 }
 
-/// Returns `found` for `Yes`, `None` for `No`, and an error if more bytes are needed.
+/// Turns an answer into a result: `found` for `Yes`, `None` for `No`, and an error if more bytes are needed.
 fn decided<T>(seen: Decision, found: T) -> Result<Option<T>, Decision> {
     match seen {
         Decision::Yes => Ok(Some(found)),

@@ -1,6 +1,5 @@
-//! Finds the programs that a command line runs, and the program that printed the visible output. Filters for one tool depend on
-//! the result, so for a line that is not understood, the result must be no program rather than a wrong program. The line is never
-//! executed.
+//! Finds the programs that a command line runs, and the program that printed the visible output. Filters for one tool depend on the
+//! result, so for a line that is not understood, the result must be "no program" and not a wrong program. The line is never executed.
 //!
 //! `shell` cuts the line into simple commands. `wrappers` removes wrappers such as `sudo`. Text inside `bash -c` is parsed in turn,
 //! to a fixed depth.

@@ -64,9 +64,9 @@ fn lists(run: &Command) -> bool {
 fn reads_files(run: &Command) -> bool {
     let is_reader = |name: &str| READERS.contains(&name);
     match run.name() {
-        // Such as `find -exec cat {} +`.
+        // This is a command such as `find -exec cat {} +`.
         "find" => run.words().windows(2).any(|pair| pair[0].starts_with("-exec") && is_reader(&pair[1])),
-        // Such as `git show HEAD:file`.
+        // This is a command such as `git show HEAD:file`.
         "git" => run.subcommand() == Some("show") && run.words().iter().any(|word| word.contains(':')),
         name => is_reader(name),
     }

@@ -1,5 +1,5 @@
-//! The invocation of a tool. The command line shows which program printed a text, and so which filters may apply to it. It is
-//! parsed and never executed, and unknown syntax selects no filter.
+//! The invocation of a tool. The command line shows which program printed a text, and so which filters may apply to it. The command
+//! line is parsed and never executed, and unknown syntax selects no filter.
 
 pub mod command;
 pub mod files;

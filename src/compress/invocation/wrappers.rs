@@ -1,6 +1,5 @@
 //! Programs that run the command in their arguments, such as `sudo` and `docker exec`. The wrapped command printed the output, so
-//! this file finds that command in the wrapper's arguments. The list is data: to add a missing wrapper takes one line and no
-//! code.
+//! this file finds that command in the wrapper's arguments. The list is data: a missing wrapper is added by one line, without code.
 
 use std::sync::LazyLock;
 

@@ -50,7 +50,7 @@ pub struct Failures {
     /// Match lines that look like a diagnostic, and lines that say that there was no diagnostic.
     weak: Patterns,
     nothing: Patterns,
-    /// Match text in a long line that reports a failure, and text after it that denies a failure.
+    /// Match text in a long line that reports a failure, and text that denies a failure if it follows.
     inside: Patterns,
     unless: Prefixes,
 }
@@ -106,7 +106,7 @@ impl OwnerSet {
     }
 }
 
-/// The patterns of a rule that need the same literal, or the patterns of a rule that need different literals.
+/// Patterns of a rule: those that need one particular literal, or those that share no literal.
 struct LineRule {
     patterns: Patterns,
     class: Class,
@@ -169,7 +169,7 @@ struct File {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(not(test), allow(dead_code))] // names and examples are for the tests
+#[cfg_attr(not(test), allow(dead_code))] // Only the tests read names and examples.
 struct Line {
     name: String,
     is: Vec<ClassName>,

@@ -1,6 +1,6 @@
 //! Labels: names that a program puts before each line of the output of other programs that run at the same time:
-//! `packages/ui test: `, `web  | `. There are too many for a list, so a name counts as a label if most lines around it share it. A
-//! line without its label is the tool's own output.
+//! `packages/ui test: `, `web  | `. There are too many possible labels for a list, so a name counts as a label if most lines around it
+//! share the name. A line without its label is the tool's own output.
 
 use rustc_hash::FxHashMap;
 

@@ -17,7 +17,7 @@ use crate::compress::text::{bytes, edited::EditedText, marker::Marker};
 pub struct Layout {
     /// The offset after each line, its line end included.
     ends: Vec<usize>,
-    /// The match of each line, which does not depend on other lines, so that it stays valid if the line moves.
+    /// The result of the patterns for each line. It does not depend on other lines, so it stays valid if the line moves.
     found: Vec<LineMatch>,
     classes: Vec<Class>,
     /// Whether the text may have hunks of a diff.
@@ -233,7 +233,7 @@ impl<'a> Text<'a> {
         self.layout.ends.partition_point(|&end| end <= offset)
     }
 
-    /// Returns the number of lines before this one that are the beginning of the same line, whose middle was left out.
+    /// Returns the number of lines directly before this one that are parts of the same original line, whose middle was left out.
     pub fn cut_before(self, line: usize) -> usize {
         let marks =
             |line: usize, back: usize| line > back && line - back + 1 < self.len() && self.is_middle(line - back);
@@ -241,7 +241,7 @@ impl<'a> Text<'a> {
         line - parts(line, |line| line - step(line))
     }
 
-    /// Returns the number of lines after this one that are the end of the same line.
+    /// Returns the number of lines directly after this one that are parts of the same original line.
     pub fn cut_after(self, line: usize) -> usize {
         let marks = |line: usize| line > 0 && line + 1 < self.len() && self.is_middle(line);
         let step = |line: usize| if marks(line) { 1 } else { 2 * usize::from(marks(line + 1)) };

@@ -1,5 +1,5 @@
-//! The role of a line: a failure, a verdict, a part of an error region or of a diff. This folder decides the role from data, once
-//! for each version of a text, so that every filter spares the same lines. This code must not leave out lines.
+//! The role of a line: a failure, a verdict, a part of an error region or of a diff. This folder determines the role from data, once
+//! for each version of a text, so that every filter keeps the same lines. The folder itself must not leave out lines.
 
 pub mod class;
 pub mod failures;

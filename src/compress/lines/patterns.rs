@@ -1,7 +1,7 @@
 //! Sets of regular expressions for lines. Anybody may write a pattern, so patterns run in time linear in the line, and compile
 //! within bounded memory.
 //!
-//! They have no prefilter: lines are short, and callers with many of them look for literals first. Without a prefilter, they
+//! They have no prefilter: lines are short, and callers with many lines look for literals first. Without a prefilter, they
 //! compile in half the time and a third of the memory. The library's own patterns are compiled when they are first used, because
 //! most outputs need few of them, and compiling all takes longer than most compressions.
 

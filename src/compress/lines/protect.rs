@@ -24,8 +24,8 @@ pub enum Format {
     Ndjson,
     /// Front matter or a YAML document: `---`, and then a line with a `key:` or of a list.
     FrontMatter,
-    /// `[section]` or `[[table]]`, and soon after it a `key = value` or another section. A log's level, a date, a path, a note
-    /// such as `[File: x (94 lines)]`, or a marker is not such a name.
+    /// `[section]` or `[[table]]`, and soon after it a `key = value` or another section. A log's level, a date, a path, a note such as
+    /// `[File: x (94 lines)]`, and a marker do not count as the name of a section.
     Section,
     /// `<?xml` at the beginning and `>` at the end.
     Xml,

@@ -1,5 +1,5 @@
-//! Error regions: a failure line, the lines that lead to it, and the lines that continue it. A message without its context is
-//! of little use, so filters keep or drop a region's lines with this in mind.
+//! Error regions: a failure line, the lines that lead to it, and the lines that continue it. A message without its context is of
+//! little use, so filters keep or drop a region's lines together where they can.
 
 use super::{
     class::Class,
@@ -9,7 +9,7 @@ use crate::compress::text::bytes::is_blank;
 
 /// The largest number of lines for which a region continues after its last failure line.
 const LONGEST_TAIL: usize = 200;
-/// The maximum number of lines before a failure line that belong to it.
+/// The maximum number of lines before a failure line that belong to its region.
 const MOST_LEADS: usize = 6;
 /// The maximum number of lines of a failure's message, if the line after the message is recognised.
 const LONGEST_MESSAGE: usize = 8;

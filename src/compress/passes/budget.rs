@@ -24,7 +24,7 @@ use crate::compress::{
     text::edit::Edit,
 };
 
-/// The tail gets an eighth of the budget before the error regions are chosen; the head gets a tenth after them, if that much is
+/// The tail gets an eighth of the budget before the error regions are chosen; the head gets a tenth after the regions, if that much is
 /// left.
 const TAIL_SHARE: usize = 8;
 const HEAD_SHARE: usize = 10;
@@ -43,8 +43,8 @@ const SHORT_MESSAGE: usize = 80;
 const SHORT_REGION: usize = 6;
 /// The share of the budget within which the last regions are kept whole.
 const END_SHARE: usize = 2;
-/// The share of the budget for lines that may be diagnostics: if there are error regions, and if the run failed without any known
-/// failure line.
+/// The shares of the budget for lines that may be diagnostics: the first if there are error regions, the second if the run failed and
+/// no line is known as a failure line.
 const WEAK_SHARE: usize = 8;
 const UNKNOWN_SHARE: usize = 2;
 /// If a command failed, and the kept lines that may explain the failure take less than the first share of the budget, lines that
@@ -55,7 +55,7 @@ const NOVEL_SHARE: usize = 2;
 const RARE_ROWS_SHARE: usize = 2;
 /// A record of at most this many bytes is kept whole or left out whole.
 const SMALL_RECORD: usize = 600;
-/// The number of records that do not fit after which no more records are tried.
+/// If this many records do not fit, no more records are tried.
 const MOST_MISSES: usize = 32;
 
 /// A pass that leaves out lines that do not fit into a budget.
@@ -148,7 +148,7 @@ fn regions(classes: &[Class]) -> Vec<Range<usize>> {
     regions
 }
 
-/// Returns the cost of all regions if none may be larger than a cap. An item of `sizes` has the size of a region and the size of
+/// Returns the cost of all regions if each is shortened to at most a cap. An item of `sizes` has the size of a region and the size of
 /// the region's first line.
 fn total(sizes: &[(usize, usize)], cap: usize, marker: usize) -> usize {
     let cost = |size, first| if size <= cap { size } else { cap.max(first) + marker };
@@ -207,7 +207,7 @@ impl Selection<'_> {
         lines.filter(|&line| self.kept[line]).map(|line| self.size(line)).sum()
     }
 
-    /// Keeps lines whose shape no other line has, from the end.
+    /// Keeps lines whose shape no other line has, beginning with the last.
     fn novel(&mut self) {
         let limit = self.spent + self.limit.saturating_sub(self.spent) / NOVEL_SHARE;
         let shapes: Vec<u64> = (0..self.text.len()).map(|line| shape(self.text.line(line))).collect();
@@ -262,7 +262,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Keeps lines from the end, until the next line would exceed the share.
+    /// Keeps lines, beginning with the last, until the next line would exceed the share.
     fn tail(&mut self, share: usize) {
         let limit = (self.spent + share).min(self.limit);
         for line in (0..self.text.len()).rev() {

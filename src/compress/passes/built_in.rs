@@ -1,4 +1,4 @@
-//! The list of built-in filters, in the order of their registration. A filter that is not here never runs.
+//! The list of built-in filters, in the order of their registration. A filter that is not in this list never runs.
 
 use super::{
     budget::Budget,

@@ -259,7 +259,7 @@ impl FileFilter {
         })
     }
 
-    /// Removes and returns the tests of a file that was read.
+    /// Removes the tests of a file that was read, and returns them.
     pub fn take_tests(&mut self) -> Vec<Spanned<Test>> {
         self.file.get_mut().map(|file| std::mem::take(&mut file.test)).unwrap_or_default()
     }
@@ -474,8 +474,8 @@ pub enum KeepReason {
 }
 
 impl FileFilter {
-    /// Reports for each line the rule that drops it, or the reason why it stays. The first rule that matches a line and applies
-    /// there decides. Lines of error regions stay in any case.
+    /// Reports for each line the rule that drops it, or the reason why it stays. The first rule that matches a line, and applies to
+    /// that line, decides. Lines of error regions stay in any case.
     fn judge(&self, text: Text<'_>, input: &Input, mut tell: impl FnMut(Result<usize, KeepReason>)) {
         let piped = is_piped(input);
         let rules: Vec<&Rule> = self.file().rule.iter().map(Spanned::get_ref).collect();

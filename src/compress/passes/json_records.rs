@@ -1,4 +1,4 @@
-//! Shortens JSON so that it fits into a budget and is still JSON.
+//! Shortens JSON to fit into a budget; the result is still JSON.
 
 use super::pass::{Pass, Promise, Stage};
 use crate::compress::{

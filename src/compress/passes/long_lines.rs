@@ -19,9 +19,9 @@ use crate::compress::{
     },
 };
 
-/// Under a budget, the middle of a line that is longer than this share of the budget is left out.
+/// Under a budget, a line that is longer than this share of the budget loses its middle.
 pub const LINE_SHARE: usize = 4;
-/// The middle of a longer line is left out; these bytes at its beginning and its end stay.
+/// A line that is longer than this loses its middle; these bytes at its beginning and its end stay.
 const LONGEST: usize = 2000;
 const HEAD: usize = 600;
 const TAIL: usize = 400;
@@ -67,7 +67,7 @@ impl Pass for LongLines {
     }
 }
 
-/// Returns edits that cut the middle out of long lines; under a budget, enough that several of them fit.
+/// Returns edits that cut the middle out of long lines; under a budget, so much that several of the lines fit.
 fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     let mut edits = Vec::new();
     let most = if text.bytes.len() > limit { limit / LINE_SHARE / 2 } else { usize::MAX };
@@ -99,7 +99,7 @@ fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     edits
 }
 
-/// Returns the edit that leaves about `head` and `tail` bytes of a longer line.
+/// Returns the edit that leaves about `head` and `tail` bytes at the two ends of a longer line.
 fn middle(text: Text<'_>, line: usize, head: usize, tail: usize) -> Edit {
     let start = text.span(line).start;
     let range = whole_characters(text.line(line), head..text.line(line).len() - tail);

@@ -64,7 +64,7 @@ fn squeeze(json: &[u8], into_strings: bool) -> Vec<u8> {
     out
 }
 
-/// Returns whether two JSON texts have the same tokens, which minifying promises.
+/// Returns whether two JSON texts have the same tokens, as minifying promises.
 fn same_tokens(old: &[u8], new: &[u8]) -> bool {
     let mut old = tokens(old);
     let mut new = tokens(new);
@@ -110,7 +110,7 @@ fn tokens(json: &[u8]) -> impl Iterator<Item = &[u8]> {
             at = json.len();
             return Some(&json[start..]);
         }
-        // One byte for punctuation, so that tokens do not depend on the white space between them.
+        // A token of punctuation has one byte, so that tokens do not depend on the white space between them.
         at += match json[at] {
             b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
             _ => json[at..].iter().position(|byte| b" \t\r\n{}[],:\"".contains(byte)).unwrap_or(json.len() - at),

@@ -32,7 +32,7 @@ pub enum Stage {
     Terminal,
     /// Filters for one tool: TOML files and hosts' filters, in the order of their registration.
     Tool,
-    /// Filter files for lines about which no rule of another filter file has decided.
+    /// Filter files that apply to lines on which no rule of another filter file has decided.
     Fallback,
     /// Filters for every text.
     General,
@@ -83,7 +83,7 @@ pub trait Pass: Send + Sync {
     /// Returns the filter's changes. `limit` is the largest length of the text, if there is a budget.
     fn edits(&self, text: Text<'_>, input: &Input, limit: usize) -> Vec<Edit>;
 
-    /// Returns the filter's changes, and the lines that it decided to keep: no fallback changes these lines.
+    /// Returns the filter's changes, and the lines that the filter decided to keep: no fallback changes these lines.
     fn decisions(&self, text: Text<'_>, input: &Input, limit: usize) -> (Vec<Edit>, Vec<usize>) {
         (self.edits(text, input, limit), Vec::new())
     }

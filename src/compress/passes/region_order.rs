@@ -10,7 +10,7 @@ use twox_hash::XxHash3_64;
 
 use crate::compress::lines::{class::Class, failures, layout::Text};
 
-/// Regions of rare kinds come before the other regions, and get the remaining budget divided by this number.
+/// Regions of rare kinds precede the other regions, and get the remaining budget divided by this number.
 const RARE_SHARE: usize = 4;
 
 /// A text with the classes of its lines.
@@ -29,9 +29,9 @@ pub struct Order {
     pub ends: Vec<usize>,
     /// Regions of kinds that occur at most twice, if another kind occurs often.
     rare: Vec<usize>,
-    /// The other regions without copies, from the end.
+    /// The other regions without copies, beginning with the last.
     others: Vec<usize>,
-    /// Copies: regions that a later region repeats, from the end.
+    /// Copies (regions that a later region repeats), beginning with the last.
     copies: Vec<usize>,
 }
 

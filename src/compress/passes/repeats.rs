@@ -20,7 +20,7 @@ use crate::compress::{
 
 /// The longest block whose adjacent repeats are found, in lines.
 const LONGEST_PERIOD: usize = 64;
-/// The fewest lines, or bytes, of a block that is left out because it is also further up.
+/// The minimum number of lines, or bytes, of a block that is left out because it is also further up.
 const FEWEST_LINES: usize = 3;
 const FEWEST_BYTES: usize = 120;
 /// The number of lines at each end of a text that stay, because they show what the text is and how it ended.
@@ -63,7 +63,7 @@ impl Pass for Repeats {
     }
 
     fn edits(&self, text: Text<'_>, input: &Input, _: usize) -> Vec<Edit> {
-        // If a program printed a file, only repeats are left out, which a marker counts. Lines of a file that look like progress
+        // If a program printed a file, only repeats are left out, and a marker counts them. Lines of a file that look like progress
         // are not progress.
         adjacent(text, shows_files(input))
     }

@@ -12,7 +12,7 @@ use crate::compress::text::{
 const MOST_COLUMNS: usize = 1000;
 const MOST_ROWS: usize = 500;
 
-/// A cell that a tab covers, except for the first cell of the tab.
+/// A cell that a tab covers, other than the tab's first cell.
 const TAB_REST: Cell = 0x4000_0000;
 
 /// The content of a row.
@@ -489,7 +489,7 @@ impl<'a> Screen<'a> {
     /// Returns edits that turn the text into the contents of the screen.
     pub fn edits(mut self) -> Vec<Edit> {
         let bytes = self.bytes;
-        // Of the rows that represent text above this text, only those stay to which text was written.
+        // Rows that represent text above this text stay only if something was written to them.
         let own = self.rows.split_off(self.above.min(self.rows.len()));
         self.rows.retain(
             |row| matches!(&row.content, RowContent::Cells(cells) if cells.iter().any(|&cell| cell != u32::from(b' '))),

@@ -75,8 +75,8 @@ impl<'a> Selection<'a> {
         records: &'a [Record],
         limit: usize,
     ) -> Selection<'a> {
-        // A marker for a part of the text is at most as long as a marker for the whole text. Usually, only one marker has a
-        // number of error regions, so its cost is added once.
+        // A marker for a part of the text is at most as long as a marker for the whole text. Usually only one marker names a number of
+        // error regions, so the cost of that number is added once.
         let cost = |regions| {
             let at = text.numbered.map(|lines| Place::Lines(lines, lines + 1));
             let most = Marker::LeftOut { lines: text.len(), bytes: text.bytes.len(), regions, records: 0, at };
@@ -191,7 +191,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Leaves a line out, and enough lines after or before it for a marker.
+    /// Leaves out a line, and as many lines after or before it as make room for a marker.
     fn give_up(&mut self, line: usize) {
         let (mut start, mut end) = (line, line + 1);
         while self.text.spans(start..end).len() < LONGEST_MARKER && end - start < self.kept.len() {

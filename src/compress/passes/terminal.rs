@@ -60,8 +60,8 @@ impl Pass for Terminal {
 }
 
 /// Returns edits that turn the text into a terminal's view of it. If that view would be longer than the text, the edits show all
-/// text that was written instead. `goes_on` means that the terminal showed other text above this text; text that is written up
-/// there is put above the rest.
+/// text that was written instead. `goes_on` means that the terminal showed other text above this text; text that the program writes
+/// into that other text is put above the rest.
 fn edits(bytes: &[u8], goes_on: bool, input: &Input) -> Vec<Edit> {
     if !has_controls(bytes) {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! Programs that clear the screen and begin again whenever a file changes. Only their last screen is up to date. But if the
-//! program was stopped before that screen was complete, only the screen before it may show a result.
+//! Programs that clear the screen and begin again whenever a file changes. Only their last screen is up to date. But if the program
+//! was stopped before that screen was complete, perhaps only the screen before it shows a result.
 
 use super::screen::Screen;
 use crate::compress::{

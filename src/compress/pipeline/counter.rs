@@ -1,6 +1,6 @@
-//! Makes results within a budget of tokens that the host counts. Lines are still chosen by the estimate; the host's count changes
-//! the limit for the estimate until the result is within the budget. The host's code is not trusted: without a usable count, only
-//! the estimate is used.
+//! Shortens results to a budget in tokens that the host counts. Lines are still chosen by the estimate; the host's count changes the
+//! limit for the estimate until the result is within the budget. The host's code is not trusted: without a usable count, only the
+//! estimate is used.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::compress::text::{limit::Limit, tokens::estimated_tokens};
 
 /// The maximum number of calls of the host for one result.
 const MOST_COUNTS: usize = 8;
-/// If the first result uses less than this share of the budget, another result is made with more room.
+/// If the first result uses less than this share of the budget, a second result is made with more room.
 const ENOUGH: (usize, usize) = (7, 8);
 
 type Count = dyn Fn(&[u8]) -> Result<usize, String> + Send + Sync;

@@ -115,7 +115,7 @@ impl<'a> FilterRun<'a> {
         if !self.is_normalised && self.format.is_none() && !self.used.is_empty() {
             self.format = Format::of(&self.edited.bytes);
         }
-        // Filters of lines would leave JSON that nobody can read.
+        // Filters that leave out lines would make the JSON invalid.
         let is_json = || Document::find(&self.edited.bytes).is_some_and(|document| document.is_value());
         if !self.is_normalised && self.format.is_none() && self.target < usize::MAX && is_json() {
             self.format = Some(Format::Json);
@@ -126,8 +126,8 @@ impl<'a> FilterRun<'a> {
         self.is_normalised = true;
     }
 
-    /// Looks for the sections of tools, unless the command is known to read files or the like. The filters of those tools then run
-    /// on these sections, except for filters that ran on the whole text.
+    /// Looks for the sections of tools, unless the command is known to read files, or to search or list. The filters of those tools
+    /// then run on these sections, except for filters that ran on the whole text.
     pub fn sections(&mut self, signatures: &Signatures, wanted: fn(&str) -> bool) {
         let Invocation { tool_id, input, .. } = *self.invocation;
         self.end_terminal_stage();

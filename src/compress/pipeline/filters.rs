@@ -77,7 +77,7 @@ impl Pipeline {
         if limit.is_some_and(|limit| self.switch_off.len() > limit.bytes / 4) { "" } else { &self.switch_off }
     }
 
-    /// Runs the wanted filters over a text or a part of one, without numbers of lines in markers. Returns the edited text, and the
+    /// Runs the wanted filters over a text or a part of a text. Markers have no line numbers. Returns the edited text, and the
     /// ids of the filters that changed it.
     pub fn run(
         &self,
@@ -109,7 +109,7 @@ impl Pipeline {
             entries.iter().filter(|entry| wanted(entry.id())).for_each(|entry| run.turn(entry, free));
         };
         turns(&mut run, first);
-        // Sections are not looked for in a shorter text, because filters could not leave out much of it.
+        // A text shorter than this is not searched for sections, because filters could not leave out much of it.
         if run.len() >= MIN_COMPRESSIBLE_LENGTH {
             run.sections(self.registry.signatures(), wanted);
         }

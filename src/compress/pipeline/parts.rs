@@ -82,7 +82,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// An input text, and the facts about it before any filter runs.
+/// An input text, and facts about it that are known before any filter runs.
 pub struct Original<'a> {
     pub bytes: &'a [u8],
     pub length: Length,

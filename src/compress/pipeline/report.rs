@@ -210,7 +210,7 @@ pub struct Report {
     pub failed: Vec<Failed>,
     /// Whether text of a machine format, or text that was compressed before, was cut because it did not fit into the budget.
     pub cut_protected: bool,
-    /// Whether the command failed, by its exit code, while the remaining text says only that it passed.
+    /// Whether the exit code says that the command failed, but the remaining text says only that it passed.
     pub unexplained: bool,
     /// The parts that filters changed. It is empty for a stream that outgrew its memory.
     pub parts: Vec<PartReport>,

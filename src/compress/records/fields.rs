@@ -14,8 +14,8 @@ const COMMON: usize = 10;
 /// The maximum number of fields that only few records lack.
 const MOST_ABSENT: usize = 32;
 
-/// Returns for each record the number of records that share its rarest value, or that lack the same field, whichever number is
-/// smaller. It is `usize::MAX` if no value and no missing field is rare. A record may have several values in a field.
+/// Returns for each record the smaller of two numbers: of records that share its rarest value, and of records that lack the same
+/// field. It is `usize::MAX` if no value and no missing field is rare. A record may have several values in a field.
 pub fn rarity(records: &[Vec<Field>]) -> Vec<usize> {
     let mut counts: FxHashMap<Field, usize> = FxHashMap::default();
     // The records with each field.
@@ -63,8 +63,8 @@ pub struct Seen {
     separator: Option<u8>,
 }
 
-/// The maximum number of values of a column in which values can be rare: more values are names or numbers. None of the first rows
-/// is rare. A later row is rare if at most one in a hundred rows has the same value.
+/// The maximum number of values of a column in which values can be rare: if a column has more, they are names or numbers. None of the
+/// first rows is rare. A later row is rare if at most one in a hundred rows has the same value.
 const MOST_VALUES: usize = 32;
 const FIRST_ROWS: usize = 40;
 const FEW: usize = 100;

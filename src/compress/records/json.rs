@@ -37,7 +37,7 @@ const LEAST_OF_MAP: usize = 8;
 /// The share of the room for an element that differs from the others, and for any other element.
 const RARE_SHARE: usize = 4;
 const SHARE: usize = 16;
-/// The number of successive elements that do not fit after which no more elements are tried.
+/// If this many successive elements do not fit, no more elements are tried.
 const MISSES: usize = 16;
 
 /// Names of fields that report a failure: by the value `false`, by a number other than 0, and by a number that is at least the
@@ -126,7 +126,7 @@ impl Node {
         Some(Node::new(start..reader.offset(), key, kind, children))
     }
 
-    /// Returns the number of bytes between the children.
+    /// Returns the number of bytes between two children.
     fn overhead(&self) -> usize {
         self.span.len() - self.children.iter().map(|child| child.span.len()).sum::<usize>()
     }
@@ -138,8 +138,8 @@ impl Node {
 }
 
 impl<'a> Document<'a> {
-    /// Finds JSON that is most of a text: one value that begins and ends with lines, or a sequence of at least two such values; or one
-    /// string that is all of the text.
+    /// Finds JSON that is most of a text: one value that begins and ends with lines, or a sequence of at least two such values; or a
+    /// single string that is the whole text.
     pub fn find(bytes: &'a [u8]) -> Option<Document<'a>> {
         let mut rest = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let ends_a_string = bytes.trim_ascii_end().ends_with(b"\"");
@@ -248,7 +248,7 @@ impl<'a> Document<'a> {
     fn cut(&self, node: &Node, room: usize, edits: &mut Vec<Edit>) -> usize {
         let Range { start, end } = node.span;
         let keep = room.saturating_sub(self.marker);
-        // The length of each piece between markers, with that many words.
+        // The length of each piece between markers, for that number of words.
         let piece = |words: usize| keep.saturating_sub(words * self.marker) / (2 + words);
         let middle = |piece: usize| start + 1 + piece..(end - 1).saturating_sub(piece);
         let inside = middle(piece(1) + self.marker);
@@ -435,7 +435,7 @@ fn are_values(text: &[u8]) -> bool {
     true
 }
 
-/// Checks the promise of a filter of JSON: it leaves out whole elements or members, or the middle of a string.
+/// Checks the promise of a filter for JSON: it leaves out whole elements or members, or the middle of a string.
 pub fn keeps_elements(bytes: &[u8], edits: &[Edit]) -> Result<(), String> {
     let mut at = 0;
     for Edit { range, kind } in edits {

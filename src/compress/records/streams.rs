@@ -100,7 +100,7 @@ fn is_failure(record: &Map<String, Value>) -> bool {
     of(record) || inner.is_some_and(of) || record.get("success") == Some(&Value::Bool(false))
 }
 
-/// Returns the values of fields that say how something ended, in small letters.
+/// Returns, in lower case, the values of fields that say how something ended.
 fn values(record: &Map<String, Value>) -> impl Iterator<Item = String> {
     let is_end = |name: &str| ENDS.iter().any(|end| end.eq_ignore_ascii_case(name));
     let fields = record.iter().filter(move |(name, _)| is_end(name));

@@ -29,7 +29,7 @@ const MOST_ROWS: usize = 200_000;
 /// The maximum number of fields of a block.
 const MOST_FIELDS: usize = 24;
 
-/// Returns the records of a text, if it is a list of them.
+/// Returns the records of a text, if the text is a list of records.
 pub fn find(text: Text<'_>, failures: &Failures) -> Vec<Record> {
     let forms: [&dyn Fn(usize) -> Option<Range<usize>>; 4] = [
         &|line| failures.is_record(text.line(line)).then(|| heading_name(text, line)),
@@ -115,7 +115,7 @@ fn match_name(text: Text<'_>, line: usize) -> Option<Range<usize>> {
     is_path.then_some(start..start + end)
 }
 
-/// Returns whether a line is the path above the matches of a search, such as `12:`, or above a marker that replaces the first
+/// Returns whether a line is the path above the matches of a search (lines such as `12:…`), or above a marker that replaces the first
 /// match.
 fn heads_matches(text: Text<'_>, line: usize) -> bool {
     let is_match = |line: usize| {

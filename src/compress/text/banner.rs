@@ -1,5 +1,5 @@
-//! The banner: the first line of a shortened text. It shows a reader that the text is not the tool's own output, and the
-//! compressor that it has processed the text before, so that no text is ever shortened twice.
+//! The banner: the first line of a shortened text. It shows a reader that the text is not the tool's own output. It
+//! also shows the compressor that the text was processed before, so that no text is shortened twice.
 
 /// The banner's last sentence if a host does not set one.
 pub const SWITCH_OFF: &str = "Compression can be switched off for a tool by the host.";

@@ -16,8 +16,8 @@ pub struct Edit {
 pub enum EditKind {
     /// Replaces the range by other bytes.
     Replace(Vec<u8>),
-    /// Leaves out whole lines. A marker counts them, and the whole error regions and records among them. A line after it has the
-    /// names of the records, if there is room.
+    /// Leaves out whole lines. A marker counts them, and the whole error regions and records among them. A line after the marker has
+    /// the names of the records, if there is room.
     LeaveOut { regions: usize, records: usize, names: String },
     /// Leaves out elements of a JSON array, or lines of JSON, and puts a string in their place.
     Elements(usize),
@@ -27,7 +27,7 @@ pub enum EditKind {
     OfString,
     /// Leaves out whole lines that are also further up.
     AsAbove,
-    /// Leaves out a part from the middle of one line. The text around it stays, each side on a separate line.
+    /// Leaves out a part from the middle of one line. The text before the part and the text after it stay, each on a separate line.
     Middle(Inner),
 }
 

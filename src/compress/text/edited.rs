@@ -72,7 +72,7 @@ impl EditedText {
         self.original_ends.as_ref().map(|ends| ends.len() + 1)
     }
 
-    /// Returns where a range is in the original, if markers show that.
+    /// Returns the place of a range in the original, if markers show places.
     fn place(&self, range: &Range<usize>) -> Option<Place> {
         let ends = self.original_ends.as_ref()?;
         let inside = |at: usize, is_end: bool| {

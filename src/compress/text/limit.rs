@@ -41,7 +41,7 @@ impl Limit {
         Limit { tokens: Some(tokens), ..Limit::of_bytes(tokens.saturating_mul(MOST_BYTES)) }
     }
 
-    /// Returns the limit with which a text must comply if it must comply with two limits.
+    /// Returns the limit of a text to which both limits apply.
     pub fn and(self, other: Limit) -> Limit {
         let least = |one: Option<usize>, two: Option<usize>| one.into_iter().chain(two).min();
         Limit {

@@ -14,7 +14,7 @@ const BLANK: usize = 95;
 const DENSE: usize = 70;
 /// The least length of such a run.
 const DENSE_LENGTH: usize = 16;
-/// The cost of a run of blanks, and the number of blanks after which the cost is counted again.
+/// The cost of a run of blanks, and the number of blanks after which the run costs that much again.
 const BLANKS: (usize, usize) = (90, 40);
 const LINE_ENDS: usize = 120;
 const PUNCTUATION: usize = 50;
@@ -29,7 +29,7 @@ const REPEATED: usize = 20;
 const MOST: usize = 140;
 
 /// Returns an estimate of the number of tokens of a text. It is within 15 % for nine of ten texts that tools print, and seldom more
-/// than a quarter too low. Tokenizers that make a token of each digit count more.
+/// than a quarter too low. Tokenizers in which each digit is a token count more tokens.
 ///
 /// ```
 /// assert_eq!(aside::compress::estimated_tokens(b"make: *** [all] Error 1\n"), 9);

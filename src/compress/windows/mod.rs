@@ -57,8 +57,8 @@ pub struct BoundedText {
     memory: usize,
     budget: Option<Limit>,
     buffer: Vec<u8>,
-    /// The number of bytes at the front of the buffer that are a reminder: a line of earlier text, for the construct that is open
-    /// there. These bytes were counted before.
+    /// The number of bytes at the front of the buffer that are a reminder: one line of earlier text that shows which construct is
+    /// open. These bytes were counted before.
     reminder_len: usize,
     mode: Mode,
     /// Whether the buffer begins inside a line whose beginning has already left the buffer.
@@ -113,7 +113,7 @@ impl BoundedText {
         }
     }
 
-    /// Reads bytes. If the text turns out to be UTF-16, returns the bytes that must be decoded.
+    /// Reads bytes. If the text proves to be UTF-16, returns the bytes that must be decoded.
     fn take<'c>(&mut self, run: &mut Run<'_>, mut chunk: &'c [u8], mut out: impl FnMut(&[u8])) -> &'c [u8] {
         loop {
             let room = (self.memory + self.reminder_len).saturating_sub(self.buffer.len());

@@ -97,8 +97,8 @@ impl Gap {
 }
 
 impl Retention {
-    /// Uses an eighth of the memory for the head, three eighths for error regions and the lines around them, a sixteenth
-    /// for lines that may be diagnostics, if they are wanted, and the rest for the tail.
+    /// Divides the memory: an eighth for the head, three eighths for error regions and the lines around them, a sixteenth for lines
+    /// that may be diagnostics (if these are wanted), and the rest for the tail.
     pub fn new(memory: usize, budget: usize, keeps_weak: bool) -> Retention {
         Retention {
             longest: (memory / 12).min(budget / LINE_SHARE),

@@ -87,8 +87,8 @@ impl Compiler<'_> {
             self.openers(list, rule, span.get_ref(), None);
         }
         self.leading_openers(list);
-        // A closer after only blanks is an extra closer, and elsewhere a stray closer. After a forced close, a closer belongs to
-        // the span that was closed.
+        // A closer with only blanks before it is an extra closer; any other closer is a stray closer. After a forced close, a closer
+        // belongs to the span that was closed.
         let extra = if model.extra_close == ExtraClose::Drop { flag::FRESH } else { flag::FRESH | flag::FORCED };
         for (rule, thinking) in thinking_spans(model) {
             self.closers(list, thinking, Pattern { needs: extra, ..Pattern::of(Action::DropClose) }, true);
@@ -158,7 +158,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the openers of a span. For openers that count inside the thinking, `of_thinking` says whether they end it.
+    /// Adds the openers of a span. For openers that count inside the thinking, `of_thinking` says whether they end the thinking.
     pub(super) fn openers(&mut self, list: &mut Vec<Candidate>, rule: usize, span: &Span, of_thinking: Option<bool>) {
         let rule = rule as u8;
         let ends = of_thinking == Some(true);

@@ -1,5 +1,5 @@
-//! The state of the compiler of a dialect: the file, and the tables that all regions share. Its methods are in the files of the
-//! parts that they compile.
+//! The state of the compiler of a dialect: the file, and the tables that all regions share. The compiler's methods are in the files of
+//! the parts that they compile.
 
 use crate::{
     dialect::{

@@ -144,8 +144,8 @@ const _: () = {
     assert!(aside_cache::FIRST == 80);
 };
 
-/// Reads the name of a host's filter or cache, and the tools that it is for; `what` names them in messages. The name is shown
-/// in banners, so it has one line.
+/// Reads the name of a host's filter or cache, and the ids of the tools whose results it is for. `what` is the word for the object in
+/// error messages. The name is shown in banners, so it must be one line.
 ///
 /// # Safety
 /// The same as for `bytes` and `texts`.

@@ -95,7 +95,7 @@ unsafe fn invoked<'a>(invocation: *const aside_invocation) -> Result<OwnedInvoca
     }
 }
 
-/// Fills the caller's struct with the result of `make` for a struct of that size.
+/// Calls `make` with the size of the caller's struct, and writes the result into that struct.
 ///
 /// # Safety
 /// `to` is NULL or as large as its first field says, and may be written that far.

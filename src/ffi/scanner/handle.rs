@@ -1,4 +1,4 @@
-//! The handle of a scanner: making and freeing it, the start of its streams, and entering it for a call.
+//! The handle of a scanner: creating and freeing it, the start of its streams, and locking it for a call.
 
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,7 +31,7 @@ pub struct aside_scanner {
 pub(super) struct Stream {
     pub(super) consumed: usize,
     pub(super) scanner: Scanner,
-    /// The memory that C borrows, made when first needed, so that an idle scanner stays small.
+    /// The memory that C borrows. It is allocated when it is first needed, so that an idle scanner stays small.
     pub(super) borrowed: Option<Box<Borrowed>>,
 }
 
@@ -52,7 +52,7 @@ pub(super) unsafe fn enter(
     unsafe { (*scanner).guard.enter(may, body) }
 }
 
-/// Reads a number from a scanner; 0 if the call may not enter.
+/// Reads a number from a scanner; 0 if the call may not use the scanner.
 ///
 /// # Safety
 /// The same as for `enter`.

@@ -43,8 +43,8 @@ pub struct Accel {
     pub is_soft: bool,
     /// The ASCII bytes that lead directly back.
     pub self_loop: ByteSet,
-    /// The bytes that may not lead back directly after an escape; and those that may not after an escape and a byte of the first
-    /// set.
+    /// The bytes that may not lead back directly after an escape; and the bytes that may not lead back after an escape and a byte of
+    /// the first set.
     pub(super) onward: [ByteSet; 2],
 }
 

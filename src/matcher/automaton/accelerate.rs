@@ -18,7 +18,7 @@ const EVERY_BYTE: ByteSet = [u64::MAX; 4];
 /// The maximum number of states to which blanks lead from an accelerated state, and of states to which escapes lead from these.
 const MOST_NEAR: usize = 64;
 
-/// A list of few different states, which allocates nothing.
+/// A short list of different states. It allocates nothing.
 struct Near {
     list: [StateId; MOST_NEAR],
     count: usize,

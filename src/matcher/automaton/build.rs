@@ -2,8 +2,8 @@
 //! needs it, because an answer enters some hundred of a dialect's many thousand states. If there is no room for a state, the
 //! fallback is used.
 //!
-//! Other streams read the table meanwhile. All memory is reserved when the table is made, so filling allocates nothing, and a
-//! stream that does not get the lock does without the row: its recogniser has the same results.
+//! Other streams read the table meanwhile. All memory is reserved when the table is made, so filling allocates nothing. A stream that
+//! does not get the lock uses its recogniser in place of the row, with the same results.
 
 use std::{mem, sync::MutexGuard};
 
@@ -110,7 +110,7 @@ impl Automaton {
     #[cfg(test)]
     pub fn fill_all(&self, grammar: &Grammar) {
         while let Some(state) = self.all_states().find(|&state| !self.info(state).is_filled()) {
-            // Another test may have the lock.
+            // The lock may be held by another test.
             while !self.fill(grammar, state) {
                 std::thread::yield_now();
             }

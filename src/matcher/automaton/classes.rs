@@ -12,7 +12,7 @@ use crate::matcher::{
 /// The class of each byte.
 pub struct ByteClasses {
     of: [u8; 256],
-    /// A byte of each class, and all bytes of each.
+    /// One byte of each class, and all bytes of each class.
     bytes: Vec<u8>,
     sets: Vec<ByteSet>,
 }

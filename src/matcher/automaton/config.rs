@@ -84,7 +84,7 @@ pub struct Seed {
 /// Returns the configurations in which a region may begin: settled ones first, and common ones before rare ones. Configurations
 /// inside six content spans, where no further span fits, are left out: text is rarely there.
 ///
-/// `used` are the flags that some pattern of the dialect needs or avoids.
+/// `used` has the flags that some pattern of the dialect needs or avoids.
 pub fn seeds(grammar: &Grammar, number: u8, used: u16) -> Vec<Seed> {
     let region = grammar.region(number);
     let is_content = number == Grammar::ROOT;

@@ -7,7 +7,7 @@ use crate::matcher::code::CodeTracker;
 pub type StateId = u16;
 pub const FALLBACK: StateId = 0;
 
-/// A bit that every byte has in `loop_sets`, so that a state with this bit in its loop mask has no loop.
+/// A bit that is set for every byte in `loop_sets`, so that a state with this bit in its loop mask has no loop.
 pub(super) const EVERY_BYTE: u32 = 1 << 31;
 
 /// A state, with the data that most feeds need. Each stream keeps a copy, as one number that fits into a register.

@@ -55,7 +55,7 @@ pub struct Run {
     pub read: usize,
     /// The state after these bytes.
     pub state: StateInfo,
-    /// The exit to which the next byte leads, if it was read, or `Unknown` if the state must be filled.
+    /// The exit to which the next byte leads, if that byte was read; `Unknown` if the state's row must be filled.
     pub exit: Option<Exit>,
 }
 
@@ -97,7 +97,7 @@ impl Automaton {
         let (states, origins) = (zeros(most), zeros(most));
         let (cells, slots) = (zeros(most * classes.len()), zeros((2 * most).next_power_of_two()));
         let accels = Accels::new(most);
-        // Without memory for all of it, there are no states, and a recogniser reads everything.
+        // If there is not enough memory for the whole table, it has no states, and a recogniser reads everything.
         let most = [states.len(), origins.len(), slots.len() / 2, cells.len() / classes.len(), accels.near.len()];
         let book = Mutex::new(Book::with_capacity(most.into_iter().min().unwrap_or(0)));
         let mut automaton = Automaton { classes, cells, states, origins, slots, accels, rooms, ends, book };
@@ -224,7 +224,7 @@ impl Automaton {
         Some((StateInfo::of_filled(self.states.get(state)?.load(Acquire))?, all.is_ascii()))
     }
 
-    /// Reads a text, to its end, to the first exit or to a state that must be filled.
+    /// Reads a text up to its end, to the first exit, or to a state whose row must be filled.
     pub fn run(&self, from: StateId, text: &[u8]) -> Run {
         let (mut state, mut at) = (self.info(from), 0);
         while at < text.len() {

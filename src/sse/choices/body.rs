@@ -125,7 +125,7 @@ impl Choices {
     }
 }
 
-/// Notes that a body gets the thinking that its server has split, this string, as its content too.
+/// Notes that the thinking `value`, which the server has split off, is also written as the body's content.
 fn promote_body(
     setup: &mut Setup,
     choice: &Choice,

@@ -7,7 +7,7 @@ use crate::json::{Member, Reader, Span, unescape, whole_number};
 use crate::memory::{self, push, reserve_one};
 use crate::sse::options::Field;
 
-/// The most choices that are read. No API returns more.
+/// The maximum number of choices that are read. No API returns more.
 pub const CHOICES: usize = 128;
 
 /// The members of a chunk, a choice and a delta that are read in every format. A format's layout names more.
@@ -64,7 +64,7 @@ pub struct Choice<At = Span> {
     pub beside: Option<At>,
     /// The list of log probabilities of a body's tokens.
     pub tokens: Option<At>,
-    /// Whether the chunk of this choice has nothing for a client but the text; `None` if that is not determined yet.
+    /// Whether the text is all that the choice's chunk has for a client; `None` if that is not determined yet.
     pub has_only_text: Option<bool>,
 }
 
@@ -250,8 +250,8 @@ fn delta(
     Some(())
 }
 
-/// The facts about the object with the text: whether the text is a list, and which other fields are not empty. Of two fields
-/// with one name, the last counts.
+/// The facts about the object with the text: whether the text is a list, and which other fields are not empty. If two fields have the
+/// same name, the last one counts.
 #[derive(Default)]
 struct Summary {
     lists: bool,
@@ -314,8 +314,8 @@ impl Summary {
     }
 }
 
-/// Returns whether a chunk that was read has nothing for a client but the text of its choice: every other member is empty or
-/// the same in all chunks.
+/// Returns whether the text of its choice is all that a parsed chunk has for a client: every other member is empty or the same in all
+/// chunks.
 pub fn has_only_text(text: &[u8], layout: &Layout) -> bool {
     fn has_only(text: &[u8], reader: &mut Reader<'_>, layout: &Layout, part: Option<&[u8]>) -> Option<bool> {
         let mut only = true;

@@ -68,7 +68,7 @@ impl ExtraChunk<'_> {
     ) -> memory::Result<()> {
         let Layout { has_list, text, extra, .. } = self.layout;
         let is_left_out = |target| target == Target::Reasoning && self.field.is_none();
-        // A chunk for nothing but thinking that is left out has empty text.
+        // If all of the text is thinking that is left out, the chunk has empty text.
         let is_empty =
             Target::ALL.into_iter().any(&has) && !Target::ALL.into_iter().any(|it| has(it) && !is_left_out(it));
         let keeps_text = self.layout.keeps_text || is_empty;

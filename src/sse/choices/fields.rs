@@ -8,7 +8,7 @@ use crate::json::{Edits, Member, Span};
 use crate::memory::{self, append, append_all};
 use crate::sse::options::Field;
 
-/// Returns the name of the field for text of this kind. Thinking that is left out has none.
+/// Returns the name of the field for text of this kind, or `None` for thinking that is left out.
 pub fn name(target: Target, layout: &Layout, field: Option<Field>) -> &'static str {
     match target {
         Target::Reasoning => field.map_or("", Field::name),
@@ -49,7 +49,7 @@ pub struct Fields<'a> {
 /// The position of the text among the edits, if all of it is for one field.
 pub struct EditRef {
     pub edit: usize,
-    /// The number of bytes that the edit has before the text.
+    /// The number of bytes of the edit before the text.
     pub skip: usize,
 }
 
@@ -76,7 +76,7 @@ impl Fields<'_> {
     /// Notes the changes.
     pub fn note(&self, edits: &mut Edits) -> memory::Result<EditRef> {
         let Member { key, value } = self.content;
-        // An answer of thinking that is left out has empty content, like an answer of a model that does not think.
+        // If all of an answer is thinking that is left out, its content is an empty string.
         let is_empty = (self.is_body || self.field.is_none()) && !self.has(Target::Calls);
         let keeps_text = self.is_body || self.layout.keeps_text || self.has(Target::Content) || is_empty;
         // The replacement of the received text, and whether the thinking precedes it.

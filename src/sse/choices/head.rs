@@ -7,8 +7,8 @@ use crate::json::{Reader, Span};
 use crate::memory::{self, append, append_all};
 use crate::sse::event::EventPart;
 
-/// The most bytes of an extra chunk's beginning, far more than real servers write. A field that does not fit is left out, and a
-/// longer event is not kept.
+/// The maximum number of bytes of an extra chunk's beginning, far more than real servers write. A field that does not fit is left out,
+/// and an event that is longer than this is not kept.
 const HEAD: usize = 2048;
 
 /// The beginning of an extra chunk for the held text of a choice.
@@ -37,7 +37,7 @@ impl Head {
         self.bytes.is_empty()
     }
 
-    /// Keeps an event. Its extra chunks get the role of `choice`.
+    /// Keeps an event, from which extra chunks are made. They get the role of `choice`.
     pub fn keep(
         &mut self,
         event: &EventPart<'_>,

@@ -9,7 +9,8 @@ use crate::sse::event::{Event, EventPart};
 use crate::sse::hide::is_thinking;
 use crate::sse::protocol::{Context, Scratch};
 
-/// Removes the thinking from the chunk or line at the end of the output, from `start` on. Returns whether it had any.
+/// Removes the thinking from the chunk or line that begins at `start` in the output. Returns whether there was
+/// thinking.
 pub fn chunk(layout: &Layout, start: usize, context: &mut Context<'_>) -> Result<bool, Error> {
     let Context { scratch: Scratch { edits, .. }, out, .. } = context;
     let raw = memory::copy(&out[start..])?;
@@ -81,7 +82,7 @@ fn text(object: &Value<'_>, layout: &Layout, edits: &mut Edits) -> memory::Resul
     let Some(&first) = thinking.first() else { return Ok(()) };
     let mut thinking = &thinking[..];
     match content {
-        // An answer of thinking alone gets empty content, like an answer of a model that does not think.
+        // If all of an answer is thinking, its content becomes an empty string.
         Some(content) if content.is_null() && !has_calls => edits.put(content.span, &[b"\"\""])?,
         None if !has_calls => {
             edits.put(spans[first].clone(), &[b"\"", layout.text.as_bytes(), b"\":\"\""])?;

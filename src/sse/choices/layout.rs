@@ -24,13 +24,13 @@ pub struct Layout {
     pub whole_part: &'static [u8],
     /// The name of the member with the text.
     pub text: &'static str,
-    /// Whether a text that becomes empty is sent as an empty string, because clients need it. If not, the field for the
-    /// thinking replaces it.
+    /// Whether a text that becomes empty is sent as an empty string, because clients need the member. If not, the field
+    /// for the thinking replaces the member.
     pub keeps_text: bool,
     /// The field for the thinking, if clients of this format know only one; `None` if the host chooses.
     pub field: Option<Field>,
     pub calls: CallForm,
-    /// The name of the member that says why a choice is finished.
+    /// The name of the member with the finish reason.
     pub reason: &'static [u8],
     /// The members of a chunk from which ids of calls can be made; the first that exists is used.
     pub ids: [&'static [u8]; 2],

@@ -9,8 +9,8 @@
 //! | server's | only calls are looked for | | *over* | *over* |
 //! | over | after a finish reason, it is split as a new text of content; otherwise it is sent unchanged | | | |
 //!
-//! The last stretch of an event's text stays in the event, and earlier stretches are sent in extra chunks before it. Text that a
-//! scanner holds is sent with the next event of its choice, or in an extra chunk before the end.
+//! The last stretch of an event's text stays in the event, and earlier stretches are sent in extra chunks before the event. Text that
+//! a scanner holds is sent with the next event of its choice, or in an extra chunk before the end.
 //!
 //! Laws: a chunk or body without changes is copied, and a changed one keeps all its other members. Each part of a text is written
 //! once, in its chunk or in an extra chunk. A choice of a body is read like the delta of a stream that has its whole text. Without
@@ -62,7 +62,7 @@ struct ChoiceStream {
     wrapper: TryBox<Wrapper>,
     /// Whether a finish reason has ended the text.
     has_finished: bool,
-    /// Whether text has arrived after the finish reason, which the text's second scanner, `split`, reads.
+    /// Whether text has arrived after the finish reason. The text's second scanner, `split`, reads it.
     goes_on: bool,
     /// Whether the finish reason that was sent is `tool_calls`.
     has_told_stop: bool,
@@ -95,7 +95,7 @@ impl ChoiceStream {
         self.text.split.get().is_some() && !self.goes_on
     }
 
-    /// Returns whether the server has sent a finish reason before any text of the choice.
+    /// Returns whether the server has sent a finish reason, but no text of the choice yet.
     fn finishes_early(&self, choice: &Choice) -> bool {
         let is_fresh = self.text.scanner.offset() == 0 && !self.text.over && self.text.split.get().is_none();
         let says = choice.answers || choice.is_split || choice.breaks.is_some();
@@ -151,7 +151,7 @@ impl ChoiceStream {
         choice.stop.clone().filter(|_| layout.calls == CallForm::Deltas && self.text.has_emitted_call())
     }
 
-    /// Notes that the finish reason becomes `tool_calls`, also where a server sends it twice.
+    /// Notes that the finish reason becomes `tool_calls`, in both places if a server sends it twice.
     fn tell_stop(&mut self, choice: &Choice, layout: &Layout, edits: &mut Edits) -> memory::Result<()> {
         let Some(stop) = self.told_stop(choice, layout) else { return Ok(()) };
         if self.has_finished && !self.has_told_stop {
@@ -333,9 +333,8 @@ impl Choices {
         chunk::read(data, layout, false, self.field(), &mut self.read)
     }
 
-    /// Writes the chunks of one choice that precede an event, and notes the changes of the choice in the event. `again` means
-    /// that the event has the choice once more. Returns whether calls are looked for in the choice, and nothing of its text is
-    /// left.
+    /// Writes the chunks of one choice that precede an event, and notes the changes of the choice in the event. `again` means that the
+    /// same choice follows again in the event. Returns true if calls are looked for in the choice and nothing of its text is left.
     fn delta(
         &mut self,
         context: &mut Context<'_>,
@@ -407,8 +406,8 @@ impl Choices {
         let runs = parts.runs();
         let inside = match content {
             None => 0,
-            // If the event has the choice once more, a chunk before this event may be needed, and then all text must be in such
-            // chunks.
+            // If the same choice follows again in the event, an extra chunk before the event may be needed, and then all text must be
+            // in extra chunks.
             Some(_) if merges => {
                 if again {
                     0
@@ -428,7 +427,7 @@ impl Choices {
         if !before.is_empty() {
             let role = choice.role.as_ref().filter(|_| !layout.repeats_role);
             let extra = ExtraChunk { layout, head: &self.head, index, field, line_end };
-            // If the event had this choice before, that earlier text must not follow the text of these extra chunks.
+            // If the event has had this choice already, the earlier text must not be sent after the text of these extra chunks.
             for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
                 let empty = if deferred.target == Target::Calls { &b"null"[..] } else { b"\"\"" };
                 let mut value = edits.take(deferred.edit_ref.edit, empty)?;
@@ -474,8 +473,8 @@ impl Choices {
         self.head.clear();
     }
 
-    /// Writes a chunk that was read, with its changes, or nothing if calls are looked for and nothing of the chunk is left.
-    /// With `is_last`, no text follows the chunk. Returns whether there are changes.
+    /// Writes a parsed chunk with its changes, or nothing if calls are looked for and nothing of the chunk is left. With `is_last`, no
+    /// text follows the chunk. Returns whether there are changes.
     pub fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
         let start = context.out.len();
         let read = mem::take(&mut self.read);
@@ -550,8 +549,8 @@ fn field(layout: &Layout, field: Option<Field>) -> Option<Field> {
     field.map(|field| layout.field.unwrap_or(field))
 }
 
-/// Keeps the thinking of a choice for promotion, and promotes it if the choice finishes. `parts` are its text; with `is_split`,
-/// the server splits the choice itself.
+/// Keeps the thinking of a choice for promotion, and promotes it if the choice finishes. `parts` is the choice's text; with
+/// `is_split`, the server splits the choice itself.
 fn promote(
     setup: &mut Setup,
     promotion: &mut Promotion,

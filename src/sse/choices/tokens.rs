@@ -1,5 +1,5 @@
 //! The log probabilities of a body's tokens. Tokens of thinking, calls and markers are removed from the list, because it must
-//! have the tokens of the message's content. Tokens are found by their bytes. If their bytes are not the text, the list stays
+//! have the tokens of the message's content. Tokens are found by their bytes. If their bytes differ from the text, the list stays
 //! unchanged.
 
 use memchr::memmem;

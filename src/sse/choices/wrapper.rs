@@ -1,5 +1,5 @@
-//! Removes markers from thinking that a server sends in a separate field. If the thinking does not begin with an opener, only a
-//! closer at its very end is removed.
+//! Removes markers from thinking that a server sends in a separate field. If the thinking does not begin with an opener, only a closer
+//! at the end of the thinking is removed.
 
 use crate::answer::{Input, Setup};
 use crate::json::{Edits, Span, decode, escape};
@@ -102,7 +102,7 @@ impl Wrapper {
         self.take(setup, Input::Finish, out)
     }
 
-    /// Writes the thinking at `at` to `left` without its markers. Returns whether it had any. With `is_whole`, no more thinking
+    /// Writes the thinking at `at` to `left` without its markers. Returns whether it had markers. With `is_whole`, no more thinking
     /// follows.
     pub fn unwrap(
         &mut self,

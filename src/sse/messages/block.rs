@@ -11,15 +11,15 @@ use crate::json::{Edits, decimal, escape};
 use crate::memory::{self, append, push};
 use crate::sse::event::{Event, EventPart};
 
-/// The most bytes that are kept of a block's start event and of events without text after it.
+/// The maximum number of bytes that are kept of a block's start event and of events without text after it.
 const KEPT: usize = 16 << 10;
 
 /// The block that is open in the output.
 #[derive(Clone, Copy)]
 pub struct OpenBlock {
-    /// Its index; `None` if it is left out.
+    /// The index of the block; `None` if the block is left out.
     pub index: Option<u64>,
-    /// The kind of its text.
+    /// The kind of text in the block.
     pub target: Target,
 }
 
@@ -107,7 +107,7 @@ impl TextBlock {
             part.write(&mut edits, out)?;
             from = end;
         }
-        // From here on, only the start is needed.
+        // From now on, only the start event is needed.
         self.ends.truncate(1);
         self.start.truncate(self.ends.first().copied().unwrap_or(0));
         Ok(())
@@ -167,7 +167,7 @@ impl TextBlock {
     }
 }
 
-/// Notes the changes after which an event has this stretch in place of its text `said`.
+/// Notes the changes that replace the event's text `said` by this stretch.
 pub fn set_text(fields: &Fields, parts: &Parts, run: &Run, said: &[u8], edits: &mut Edits) -> memory::Result<()> {
     let Some((key, value)) = fields.block.text.clone() else { return Ok(()) };
     let text = parts.text_of(run);
@@ -191,8 +191,9 @@ pub fn string(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     append(out, b"\"")
 }
 
-/// Calls `piece` with stretches and the kind of their text: with at most `alone` stretches separately, and with the rest joined by
-/// kind. So a few bytes of text cannot become many times as many bytes of blocks. A call's arguments stay with its beginning.
+/// Calls `piece` with stretches and the kind of their text: separately for at most `alone` stretches, and once for each kind of the
+/// rest. This limits the size of the blocks: otherwise a few bytes of text could become many times as many bytes of blocks. A call's
+/// arguments stay with its beginning.
 pub fn pieces<E>(
     parts: &Parts,
     runs: &[Run],
@@ -217,7 +218,7 @@ pub fn pieces<E>(
     Target::ALL.into_iter().filter(has).try_for_each(|target| piece(runs, target))
 }
 
-/// Notes that an event gets the index of its block. Returns whether the event is sent: the block has an index.
+/// Notes that an event gets the index of its block. Returns whether the event is sent, because the block has an index.
 pub fn set_index(fields: &Fields, index: Option<u64>, edits: &mut Edits) -> memory::Result<bool> {
     if let (Some((known, at)), Some(index)) = (&fields.index, index)
         && *known != index

@@ -57,8 +57,8 @@ impl Messages {
         Ok(())
     }
 
-    /// Notes the changes of one block. `has_ended` means that the message has ended by itself. Returns whether something of the block is
-    /// left.
+    /// Notes the changes of one block. `has_ended` means that the message has ended by itself. Returns whether the block is not left
+    /// out entirely.
     fn block(&mut self, context: &mut Context<'_>, block: &Value<'_>, has_ended: bool) -> Result<bool, Error> {
         let Context { setup, scratch: Scratch { parts, edits, decoded, .. }, .. } = context;
         let data = block.json();

@@ -10,14 +10,14 @@ use crate::json::decode;
 use crate::memory::{TryBox, copy_text, push};
 use crate::sse::protocol::ServerDoes;
 
-/// The most blocks, apart from open texts, whose indexes are remembered.
+/// The maximum number of blocks, apart from open texts, whose indexes are remembered.
 const OTHERS: usize = 128;
 
 /// The state of a message.
 pub struct Message {
     pub texts: Vec<TextBlock>,
     others: Vec<OtherBlock>,
-    /// Whether a text block has begun, so that later text blocks start in the content.
+    /// Whether a text block has begun. Text blocks after it start in the content.
     has_text: bool,
     pub server: ServerDoes,
     /// Whether a call was emitted and has ended as it should.
@@ -29,7 +29,7 @@ pub struct Message {
     pub promotion: Promotion,
 }
 
-/// A block that is not a text block, or one whose text is over.
+/// A block that is not a text block, or a text block whose text is over.
 struct OtherBlock {
     /// The server's index.
     index: u64,
@@ -71,7 +71,7 @@ impl Message {
         Ok(push(&mut self.others, OtherBlock { index, out })?)
     }
 
-    /// Sets the beginning of ids by the message's id.
+    /// Sets the prefix of call ids, which is made from the message's id.
     pub fn set_id(&mut self, id: &[u8]) -> Result<(), Error> {
         self.id_prefix = ids::prefix(ids::TOOL_USE_ID, id, None)?;
         Ok(())

@@ -9,8 +9,8 @@
 //! | open, for text of this kind | a delta | a delta | a delta of arguments | the end |
 //! | open, for text of another kind | the end, and a start | the end, and a start | the end, and a start | the end |
 //!
-//! After a start, the block is open for text of that kind. A thinking block gets a signature before its end. Before an event of
-//! another block, a start that waits is sent. The start of another block, and events of the message, also release held text.
+//! After a start, the block is open for text of that kind. A thinking block gets a signature before its end. A start that waits is
+//! sent before an event of another block. The start of another block, and events of the message, also release held text.
 //!
 //! Laws: an event or body without changes is copied, but a block's start is held until its text shows which blocks it becomes. Each
 //! part of a text is written once. The text blocks of a body are read like those of a stream. Without the thinking, the other blocks
@@ -37,7 +37,7 @@ pub use fields::{BlockFields, Fields, Kind, is_read};
 use message::Message;
 use outgoing::{Delta, Outgoing, empty, text_block};
 
-/// At most this many text blocks are open at once.
+/// The maximum number of text blocks that are open at once.
 const BLOCKS: usize = 128;
 
 /// The stop reasons of a message that has ended by itself, and of one with a call.
@@ -57,7 +57,7 @@ impl Messages {
         Messages { message: Message::new(promotes.of_stream()), outgoing: Outgoing::new(options), promotes }
     }
 
-    /// Resets the state after a message, within the same stream.
+    /// Resets the state after a message, for the next message of the same stream.
     fn begin_message(&mut self, setup: &mut Setup) {
         for block in &mut self.message.texts {
             setup.take_calls(&mut block.text);
@@ -105,7 +105,8 @@ impl Messages {
     ) -> Result<bool, Error> {
         let data = event.data();
         if let Some(at) = self.message.text(index) {
-            // The server has not ended the block before. Its end is written here only if the rewriter began that block.
+            // The server has not ended the block that was open before. The end of that block is written here only if the rewriter
+            // began the block.
             if let Some(open) = self.end_text(context, at)?
                 && (open.index != self.outgoing.index_of(index) || open.target != Target::Content)
             {
@@ -444,7 +445,7 @@ impl Protocol for Messages {
 
     /// Writes the held text of all text blocks, and the starts of those that have no text yet.
     fn release(&mut self, context: &mut Context<'_>, input: Input<'_>) -> Result<(), Error> {
-        // The next event is not read, and may have content.
+        // The next event is sent unread, and may have content.
         self.message.promotion.close();
         self.release_some(context, input, None)
     }
@@ -456,7 +457,7 @@ impl Protocol for Messages {
         if is_last {
             return self.release(context, Input::Finish);
         }
-        // Before an event that only keeps the connection alive, nothing need be released.
+        // An event that only keeps the connection alive may overtake held text.
         let is_quiet = event.name() == b"ping" || matches!(event.data().trim_ascii(), b"" | b"{}");
         if is_quiet { Ok(()) } else { self.write_starts(context.out) }
     }

@@ -14,7 +14,7 @@ pub struct Outgoing {
     pub drops_thinking: bool,
     /// The number of blocks of the message that were left out.
     left_out: u64,
-    /// The index after the server's last index.
+    /// The index that follows the server's last index.
     server_next: u64,
     /// Whether the server also writes the type of an event on a separate line.
     pub is_named: bool,
@@ -73,7 +73,7 @@ impl Outgoing {
         Some(index.saturating_sub(self.left_out))
     }
 
-    /// Returns the index that a block of the server gets after the blocks before it that were left out.
+    /// Returns the index of a block of the server, reduced by the number of blocks before it that were left out.
     pub fn index_of(&self, index: u64) -> Option<u64> {
         index.checked_sub(self.left_out)
     }

@@ -15,13 +15,13 @@ use crate::json::{Edits, Seen, Span, Syntax, Value, decimal, decode, unescape};
 use crate::memory::{self, append_all, copy, push};
 use crate::sse::messages::{BlockFields, Fields, Kind};
 
-/// The most blocks whose indexes are remembered, and the most that wait.
+/// The maximum number of blocks whose indexes are remembered, and of blocks that wait.
 const BLOCKS: usize = 128;
 
-/// The most bytes of events that wait.
+/// The maximum number of bytes of events that wait.
 const MOST_WAITING: usize = 1 << 20;
 
-/// The longest event of a block of blanks that waits.
+/// The longest event of a blank block, in bytes, that may wait.
 const MOST_BLANK: usize = 4096;
 
 const START: &str = "content_block_start";
@@ -32,7 +32,7 @@ const STOP: &str = "content_block_stop";
 pub enum Before<'a> {
     /// The lines of the current event.
     Own,
-    /// The lines of an event that has waited.
+    /// These lines, of an event that has waited.
     Lines(&'a [u8]),
     /// A line with this name, for an event that the server has left out; no line if events have no names.
     Name(Option<&'a str>),
@@ -294,7 +294,7 @@ impl Blocks {
         !self.waiting.is_empty()
     }
 
-    /// Sends all events that wait, because these blocks get no more events.
+    /// Sends all events that wait, because no more events of their blocks follow.
     pub fn release(&mut self, pass: &mut impl FnMut(Before<'_>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.release_blank(pass)?;
         while !self.waiting.is_empty() {
@@ -357,8 +357,8 @@ impl Blocks {
             (Kind::BlockStop, Some(open)) => open.own,
             (Kind::BlockDelta, _) => {
                 let Some(said) = said else {
-                    // A delta of another kind, such as arguments, whose block was not started: a call cannot be started without
-                    // its name.
+                    // This is a delta of another kind, such as arguments, for a block without a start: a call cannot be started
+                    // without its name.
                     if is_empty(text) {
                         return Ok(());
                     }
@@ -391,7 +391,7 @@ impl Blocks {
         self.renumber(text, &at, own, before, pass)
     }
 
-    /// Notes a delta of the open block. After it, the arguments of the block's call may be whole.
+    /// Notes a delta of the open block, which may complete the arguments of the block's call.
     fn see_arguments(&mut self, text: &[u8]) -> memory::Result<()> {
         let Some(Open { arguments: open @ Some(_), .. }) = &mut self.open else { return Ok(()) };
         let (Some(piece), Some(Arguments::Begun(syntax))) = (piece(text), open.as_mut()) else { return Ok(()) };

@@ -5,7 +5,7 @@ use crate::json::{Edits, Reader, Span, decimal, escape, whole_number};
 use crate::memory::{self, append, copy, push};
 use crate::sse::choices::says;
 
-/// The most calls of an answer that are remembered, and the longest id.
+/// The maximum number of calls of an answer that are remembered, and the longest id.
 const CALLS: usize = 128;
 const LONGEST_ID: usize = 256;
 
@@ -125,7 +125,7 @@ impl Entry {
     }
 }
 
-/// Changes arguments that are not a string into one.
+/// Changes arguments that are not a string into a string.
 pub fn arguments(text: &[u8], arguments: Option<&Span>, edits: &mut Edits) -> memory::Result<()> {
     let Some(at) = arguments.filter(|at| text[at.start] != b'"') else { return Ok(()) };
     let value = if text[at.clone()] == *b"null" { &b""[..] } else { &text[at.clone()] };

@@ -1,6 +1,6 @@
-//! Mends a chunk of chat completions: a finish reason that the calls contradict, and a chunk with thinking, content and a
-//! finish reason at once, of which some clients lose one. `calls` mends the calls of the chunk. `members` puts the server's
-//! thinking and content into the wanted shape.
+//! Mends a chunk of chat completions: corrects a finish reason that contradicts the calls, and divides a chunk that has thinking,
+//! content and a finish reason at once, because some clients ignore one of these. `calls` mends the calls of the chunk. `members` puts
+//! the server's thinking and content into the wanted shape.
 
 use super::calls::{self, Calls};
 use super::members::{Member, MemberKind, Wanted, reshape, write};
@@ -9,7 +9,7 @@ use crate::memory::{self, push};
 use crate::sse::choices::{REASONING, says};
 use crate::sse::normalise::Shapes;
 
-/// The most choices of a stream whose calls are remembered.
+/// The maximum number of choices of a stream whose calls are remembered.
 const CHOICES: usize = 128;
 
 /// The member of a choice that has the text: in a chunk `delta`, in a body `message`.
@@ -27,7 +27,7 @@ struct Choice {
     index: Option<u64>,
     /// The value of `finish_reason`.
     finish: Option<Span>,
-    /// The change that makes an empty `delta` of one that is null or missing.
+    /// The change that replaces a `delta` that is null or missing by an empty object.
     missing: Option<(Span, &'static [u8])>,
     /// The value of `tool_calls`.
     calls: Option<Span>,
@@ -221,12 +221,12 @@ impl Chunk {
         Ok(())
     }
 
-    /// Returns the position of the content, if nothing but the content may ever need a change in such a chunk.
+    /// Returns the position of the content, if no other part of a chunk of this form can ever need a change.
     pub fn content(&self, text: &[u8]) -> Option<Span> {
         let [choice @ Choice { index: Some(_), delta: Some(_), is_reshaped: false, .. }] = &self.choices[..] else {
             return None;
         };
-        // Even an empty finish reason is changed.
+        // A finish reason is changed even if it is empty.
         let finishes = choice.finish.as_ref().is_some_and(|finish| text[finish.clone()] != *b"null");
         if finishes || choice.has_calls || choice.has_function {
             return None;

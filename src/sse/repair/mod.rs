@@ -56,9 +56,9 @@ pub struct Repairer {
     id: Vec<u8>,
     chunk: Chunk,
     blocks: Blocks,
-    /// The last event, if it needed no repair, and nothing but its text may need one.
+    /// The last event, if it needed no repair, and events that differ from it only in the text can need a repair only in that text.
     clean: KnownEvent,
-    /// The positions of the data and the text in the current event, if nothing else in the event may need a repair.
+    /// The positions of the data and the text in the current event, if only the text can need a repair.
     place: Option<(Span, Span)>,
     /// The lines of the current event that have its name, and the values of its lines of data.
     names: Vec<Span>,
@@ -187,7 +187,7 @@ impl Repairer {
         }
         let is_same = match self.blocks.blanks() {
             _ if self.blocks.has_left_out() => false,
-            // This event waits. It counts as changed if events were sent before it.
+            // This event waits. It counts as changed if events that the repair has added were sent.
             now if now > held => written == 0,
             _ if held > 0 => is_last,
             _ => same && written == raw.len(),
@@ -209,7 +209,7 @@ impl Repairer {
         Ok(())
     }
 
-    /// Sends bytes of such an event unread. Only line ends change.
+    /// Sends bytes of an event that is too long to be read. Only line ends change.
     pub fn pass_long(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
         let mut at = self.begin(bytes);
         while at < bytes.len() && !self.drops {
@@ -288,7 +288,7 @@ impl Repairer {
         Ok(())
     }
 
-    /// Returns the position of the text of an object, if nothing but the text may ever need a change in such an event.
+    /// Returns the position of the text of an object, if no other part of an event of this form can ever need a change.
     fn text(&self, value: &[u8]) -> Option<Span> {
         match Format::of(value, Formats::ALL)? {
             Format::Messages => self.blocks.text(value),
@@ -297,7 +297,7 @@ impl Repairer {
         }
     }
 
-    /// Sends an event with one line of data, or a comment in its place.
+    /// Sends an event with one line of data, or a comment in place of the event.
     fn value(
         &mut self,
         raw: &[u8],

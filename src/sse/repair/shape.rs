@@ -46,8 +46,8 @@ impl Shaper {
         *self = Shaper::of(self.chunk.wanted());
     }
 
-    /// Calls `pass` with each piece of an event's shaped form, and whether the piece is the last. With `last`, the event ends
-    /// the stream and may lack its blank line, so it stays one event. Returns whether it changes.
+    /// Calls `pass` with each piece of an event's shaped form, and whether the piece is the last. With `last`, the event ends the
+    /// stream and may lack its blank line, so it is not divided. Returns whether the event changes.
     pub fn event(
         &mut self,
         raw: &[u8],

@@ -11,7 +11,7 @@ pub fn chars(text: &[u8]) -> u64 {
 /// The state of the text that annotations belong to.
 #[derive(Clone, Copy)]
 pub enum Annotations<'a> {
-    /// The text without its first characters, of which this is the number.
+    /// The text without this number of characters at its beginning.
     Before(u64),
     /// The text is `len` characters of these stretches of the whole text, after the first `skip`. A stretch is its first
     /// character and its number of characters.

@@ -24,7 +24,7 @@ pub fn unique(id: &[u8], outgoing: &mut Outgoing) -> Result<u64, Error> {
     Ok(number)
 }
 
-/// Writes such a number after an id, unless it is 1.
+/// Writes a call's `number` after its id, unless the number is 1.
 pub fn write_number(number: u64, id: &mut Vec<u8>) -> memory::Result<()> {
     if number == 1 { Ok(()) } else { write_index(b"_", number, id) }
 }

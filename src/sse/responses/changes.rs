@@ -31,7 +31,7 @@ pub fn put_number(edits: &mut Edits, data: &[u8], at: &Span, number: u64) -> mem
     put(edits, data, at.clone(), |out| append(out, decimal(number, &mut [0; 20]).as_bytes()))
 }
 
-/// Notes a change of a string, unless it has the new value already. `write` includes the quotes.
+/// Notes a change of a string, unless the string already has the new value. `write` includes the quotes.
 pub fn put_string(
     edits: &mut Edits,
     data: &[u8],

@@ -13,7 +13,7 @@ use crate::memory::{self, append, push};
 use crate::sse::protocol::Context;
 
 impl Responses {
-    /// Writes an event of a message that is not over.
+    /// Writes an event of a message that has not ended.
     pub(super) fn of_message(
         &mut self,
         context: &mut Context<'_>,
@@ -90,8 +90,8 @@ impl Responses {
         Ok(true)
     }
 
-    /// Begins a text part of a message, with the settings of the part that it repeats, if there is one. Returns `None` if there are
-    /// too many.
+    /// Begins a text part of a message, with the settings of the part that it repeats, if it repeats one. Returns `None` if the
+    /// message has too many parts.
     pub(super) fn begin_part(
         &mut self,
         context: &mut Context<'_>,

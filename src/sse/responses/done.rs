@@ -98,7 +98,7 @@ impl Responses {
         Ok(true)
     }
 
-    /// Returns a text part that repeats its text for the open message, with the content `text`, or as it is.
+    /// Returns a text part that repeats its text for the open message: with the content `text`, or unchanged.
     fn write_part(
         &self,
         context: &mut Context<'_>,
@@ -193,7 +193,7 @@ impl Responses {
         }
         message.end_part(part, &mut self.outgoing);
         if is_open {
-            // A part that contradicts the deltas is not what was sent.
+            // A part that contradicts the deltas does not repeat the text that was sent.
             let kept = if contradicts { None } else { Some(&json[..]) };
             message.keep_done(message.parts[part].index, kept, &mut self.outgoing)?;
             return Ok(true);
@@ -213,7 +213,7 @@ impl Responses {
         let Incoming { event, fields, .. } = incoming;
         let data = event.data();
         let parts = item.content.clone().map_or(Ok(Vec::new()), |content| objects(data, content))?;
-        // Whether the event contradicts earlier ones, and the part whose text does.
+        // Whether the event contradicts earlier events, and the part whose text contradicts its deltas.
         let (mut contradicts, mut new_text) = (false, None);
         let mut decoded = Vec::new();
         for (index, object) in parts.iter().enumerate() {

@@ -136,7 +136,7 @@ impl Fields {
         fields
     }
 
-    /// Returns whether the event is about a reasoning item or a part of one. `item` is its item.
+    /// Returns whether the event is about a reasoning item or a part of a reasoning item. `item` is the event's item.
     pub fn is_thinking(&self, data: &[u8], item: Option<&Object>) -> bool {
         let is_part = |at: &Span| {
             let part = Object::read(data, at.clone());

@@ -1,7 +1,7 @@
-//! Writes the items of a whole response: of a body, or of the event that ends a stream. A body is a stream whose every text arrives in
-//! one delta, so a message of a body goes through the code for streams without events, and the items that are closed are those of the
-//! body. At the end of a stream, the items that were closed are repeated. If the server contradicts its earlier events there, or if the
-//! items were too long to be kept, its message is split as in a body.
+//! Writes the items of a whole response: of a body, or of the event that ends a stream. A body is treated as a stream in which each
+//! text arrives in one delta: its messages are processed by the code for streams, which then writes no events, and the items that this
+//! code closes are the items of the body. At the end of a stream, the items that were closed are repeated. If the server contradicts
+//! its earlier events there, or if the items were too long to be kept, its message is split as in a body.
 
 use std::mem;
 
@@ -82,7 +82,7 @@ impl List {
         push(&mut self.items, (out, json))
     }
 
-    /// Returns the list as JSON, or `None` if it is the server's.
+    /// Returns the list as JSON, or `None` if it equals the server's list.
     pub fn written(mut self) -> Result<Option<Vec<u8>>, Error> {
         if !self.is_changed {
             return Ok(None);
@@ -115,7 +115,7 @@ struct Whole<'a> {
     data: &'a [u8],
     object: &'a Object,
     parts: Vec<Object>,
-    /// The message of the stream that it repeats.
+    /// The message of the stream that this item repeats.
     known: Option<usize>,
 }
 

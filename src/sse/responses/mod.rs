@@ -11,8 +11,8 @@
 //! | message | the end; a reasoning item's start | a delta | the end; a call's start | the server's end, with the item's text |
 //! | call | the end; a reasoning item's start | the end; the message's start | a delta, or the end and a start | the end |
 //!
-//! The first message that is sent has the place of the server's message, unless another item was given that place. A pair is at most
-//! one reasoning item and then one message; the ids of later pairs have a number. A part of the message grows, its text ends, and
+//! The first message that is sent has the place of the server's message, unless that place was given to another item. A pair is at
+//! most one reasoning item and then one message; the ids of later pairs have a number. A part of the message grows, its text ends, and
 //! the part is over (`PartState`). Each event that repeats a text is changed to repeat the deltas that were sent, or is left out if
 //! its item is closed already. An added item moves all later items by one place, and after an added or omitted event all sequence
 //! numbers are counted anew.
@@ -52,10 +52,10 @@ use message::{Message, PartState};
 use outgoing::Outgoing;
 use unplaced::Unplaced;
 
-/// The most messages of a response whose text is split.
+/// The maximum number of messages of a response whose text is split.
 const MESSAGES: usize = 128;
 
-/// The most parts of a message whose text is split.
+/// The maximum number of parts of a message whose text is split.
 const PARTS: usize = 128;
 
 /// An event of the server.
@@ -81,7 +81,7 @@ pub struct Responses {
 
 impl Responses {
     pub fn new(options: &Options) -> Responses {
-        // The memory of all kept texts is limited elsewhere.
+        // No limit here: `Outgoing` limits the memory of all kept texts together.
         let promotes = Promotes::new(&options.answer, options.max_event_bytes()).without_limit();
         Responses {
             outgoing: Outgoing::new(options),
@@ -196,8 +196,8 @@ impl Responses {
         self.messages[message].parts.iter().position(|part| part.index == index)
     }
 
-    /// Writes the held starts of all messages but `item`, because an event of `item` follows, and gives up their places where
-    /// the start must stay held.
+    /// Writes the held starts of all messages except `item`, because an event of `item` follows. A message whose start must stay held
+    /// gives up its place.
     fn give_way(&mut self, context: &mut Context<'_>, item: Option<usize>) -> Result<(), Error> {
         for message in 0..self.messages.len() {
             if Some(message) != item {
@@ -210,7 +210,7 @@ impl Responses {
         Ok(())
     }
 
-    /// Writes an event, drops it, or holds it with a message. Returns whether it is written.
+    /// Writes an event, drops it, or holds it with a message. Returns whether the event is written.
     fn one(
         &mut self,
         context: &mut Context<'_>,
@@ -342,7 +342,8 @@ impl Responses {
         Ok(())
     }
 
-    /// Notes an item that is neither a message nor thinking. If a server makes calls itself, the rewriter makes none.
+    /// Notes an item that is neither a message nor thinking. If the server makes calls itself, the rewriter no longer looks for calls
+    /// in the text.
     fn see_other(&mut self, context: &mut Context<'_>) -> Result<(), Error> {
         self.promotion.close();
         if mem::replace(&mut self.server.calls, true) || !context.setup.has_calls() {
@@ -395,7 +396,7 @@ impl Responses {
             context.scratch.leave_out(event);
         }
         if is_last {
-            // Everything that this last event has made the rewriter hold must be sent.
+            // This is the last event, so everything that is held must be sent.
             self.release_but(context, Input::Finish, None)?;
         }
         self.count(context.setup);

@@ -22,7 +22,7 @@ pub struct ItemTarget<'a> {
 }
 
 impl ItemTarget<'_> {
-    /// Writes an id, with its quotes.
+    /// Writes an id as a JSON string, quotes included.
     pub fn write_id(&self, prefix: &str, out: &mut Vec<u8>) -> memory::Result<()> {
         append_all(out, &[b"\"", prefix.as_bytes(), self.id])?;
         if self.pair > 1 {
@@ -64,7 +64,7 @@ pub struct Outgoing {
     pub texts: u64,
     /// The number of events that were written in addition to those of the server.
     pub added: u64,
-    /// The number of events that lack text, because it was not kept.
+    /// The number of events that lack text because the text was not kept.
     pub truncated: u64,
     /// The number of the next event, if the server numbers its events.
     next: Option<u64>,
@@ -74,7 +74,7 @@ pub struct Outgoing {
     pub line_end: &'static [u8],
     /// Whether no events are written, because only the closed items are wanted.
     pub is_silent: bool,
-    /// The most bytes that are kept, and the number of bytes that are kept now.
+    /// The maximum number of bytes that are kept, and the number of bytes that are kept now.
     max_kept: usize,
     kept: usize,
 }

@@ -3,7 +3,7 @@
 
 use crate::memory::{self, push};
 
-/// The most items whose places are remembered one by one.
+/// The maximum number of items whose places are remembered one by one.
 const PLACES: usize = 4096;
 
 /// The places of items in the output.
@@ -11,7 +11,7 @@ const PLACES: usize = 4096;
 pub struct Places {
     /// The server's indexes of items, each with the index in the output, or `None` if the item is left out.
     known: Vec<(u64, Option<u64>)>,
-    /// The place after the last used one.
+    /// The place after the last used place.
     next: u64,
     /// The number of items that were sent in addition to those of the server.
     shift: i64,
@@ -25,7 +25,7 @@ impl Places {
             return Ok(out);
         }
         if let Some(known) = known {
-            // The server uses the index of an item that is left out for another item.
+            // The server reuses the index of an item that is left out, for another item.
             self.known.swap_remove(known);
         }
         let out = self.moved(index);

@@ -31,7 +31,7 @@ pub fn content(parts: &Parts) -> memory::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Returns the ranges of the content of a text, which has this number of characters.
+/// Returns the ranges of the content in a text of `len` characters.
 pub fn content_stretches(setup: &Setup, config: TextConfig, said: &[u8], chars: u64) -> Result<Vec<(u64, u64)>, Error> {
     for has_calls in [true, false] {
         let mut scanner = config.start(setup)?.scanner;

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::json::Span;
 use crate::memory::{self, append, push};
 
-/// The most items of a response that are counted.
+/// The maximum number of items of a response that are counted.
 const ITEMS: usize = 128;
 
 /// An item whose events have no index.
@@ -28,8 +28,8 @@ impl Unplaced {
         self.items.clear();
     }
 
-    /// Returns an event with its missing indexes added, or `None` if none are missing or they are not known. `at` is the
-    /// position of its data.
+    /// Returns an event with its missing indexes added, or `None` if no index is missing or the indexes are not known. `at` is the
+    /// position of the event's data.
     pub fn complete(&mut self, raw: &[u8], at: Span, fields: &Fields) -> Result<Option<Vec<u8>>, Error> {
         if fields.output_index.is_some() || self.items.is_empty() && fields.kind != Kind::ItemAdded {
             return Ok(None);

@@ -1,4 +1,4 @@
-// For a browser: its page loads this module.
+// Runs the cases in a browser, whose page loads this module.
 
 import { init } from "libaside";
 import { run } from "./cases.js";

@@ -20,7 +20,8 @@ pub fn new(host: &mut Host, dialect: u32) -> Result<i32, Failure> {
     Ok(host.objects.answers.insert(WithTools { inner, max_tools }))
 }
 
-/// Returns the options of an answer, and the maximum length of its tools. A budget is of the bytes of each span by default, as in C.
+/// Returns the options of an answer, and the maximum length of the text of its tools. By default, a budget counts the bytes of each
+/// span, as in C.
 fn options(arguments: &mut Arguments) -> Result<(Options, Option<usize>), Failure> {
     let (mut options, mut tools) = (Options::new(), OfTools::default());
     let mut reading = Reading::new(BudgetUnit::Bytes, BudgetScope::Span);

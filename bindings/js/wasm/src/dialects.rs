@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::host::Host;
 
 /// Finds a dialect by the argument: 0, its name; 1, the name of a model; 2, a chat template; 3, the text of a file; 4, a response
-/// template. Writes the dialect's name, its start, the most bytes that it may hold back, and the template's start.
+/// template. Writes the dialect's name, its start, the maximum number of bytes that it may hold back, and the template's start.
 pub fn find(host: &mut Host, how: u32) -> Result<i32, Failure> {
     let text = host.arguments().text();
     let (dialect, start) = match how {

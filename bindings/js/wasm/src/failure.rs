@@ -28,7 +28,7 @@ struct Details {
     message: String,
     /// The nearest names, or the candidates.
     names: Vec<String>,
-    /// The line of the file; 0 if the failure has none.
+    /// The line of the file; 0 if the failure is not about a line.
     line: usize,
     /// The key of a file, or the part of a text to join.
     place: String,

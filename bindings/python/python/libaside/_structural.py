@@ -23,7 +23,8 @@ def structural_tag(
     start: Start | None = None
     # The free text before a single call has the thinking.
     if thinking and (is_parallel or choice != "auto"):
-        # The opener may be a part of the text up to the closer, if the prompt does not have it.
+        # If the prompt does not have the opener, the opener may be a part of the text up to the
+        # closer.
         starts = dialect.starts
         start = "header" if "header" in starts else "thinking" if "thinking" in starts else "content"
 

@@ -157,7 +157,7 @@ def _reasoning_class(dialect_of: Callable[[], Dialect], base: Any, result: type[
             """Return an answer that begins with the generated text."""
             answer: Answer[str] = Answer(self._dialect, start=None if self._before else self._start, inline_calls=True)
             if self._before:
-                # This is the text that the client already has. Bytes of it that are held back are not part of the answer either.
+                # The client already has this text. Bytes that are held back at its end are not part of the answer either.
                 answer.feed(self._before)
                 answer.flush()
             return answer

@@ -64,8 +64,8 @@ module Aside
     # The offset of the event's bytes in the stream, in bytes of UTF-8 from 0. For +:attribute+, the offset of the marker.
     attr_reader :offset
 
-    # Returns how many of the tokens that Scanner#feed_tokens was given begin inside the event's bytes. A token that begins in one
-    # event and ends in another belongs to the first. In bytes that were fed without tokens, no token begins.
+    # Returns the number of tokens, of those passed to Scanner#feed_tokens, that begin inside the event's bytes. A token that begins
+    # in one event and ends in another belongs to the first. In bytes that were fed without tokens, no token begins.
     def tokens
       @tokens || 0
     end

@@ -136,7 +136,7 @@ module Aside
         aside_last_error.force_encoding(Encoding::UTF_8)
       end
 
-      # Returns a whole text as UTF-8. Bytes without an encoding are taken as they are.
+      # Returns a whole text as UTF-8. Bytes without an encoding are not converted.
       def utf8(string)
         string = string(string)
         case string.encoding

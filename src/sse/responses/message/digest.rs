@@ -41,7 +41,7 @@ impl Digest {
         self.len == 0
     }
 
-    /// Returns the rest of a text that begins with this text, or `None` if the text does not.
+    /// Returns the rest of a text that begins with this text, or `None` if it begins differently.
     pub fn rest<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
         let is_word = |&(_, byte): &(usize, &u8)| !byte.is_ascii_whitespace();
         let last = self.len.checked_sub(1).map(|last| text.iter().enumerate().filter(is_word).nth(last as usize));

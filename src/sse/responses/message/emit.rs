@@ -1,4 +1,4 @@
-//! Writes the start and the deltas of a rewritten message, in the server's events where these have the right kind.
+//! Writes the start and the deltas of a rewritten message. Uses the server's events where these have the right kind.
 
 use std::mem;
 

@@ -17,7 +17,7 @@ use crate::sse::event::EventPart;
 pub use digest::Digest;
 pub use part::{Kept, PartState, TextConfig, TextPart, extract};
 
-/// The most empty deltas that are held with the start of a part.
+/// The maximum number of empty deltas that are held with the start of a part.
 const EMPTY: usize = 16;
 
 /// A closed item, which the end of the response repeats.
@@ -51,7 +51,7 @@ pub enum OpenItem {
     },
 }
 
-/// Whether the server's place for a message among the items is used.
+/// Whether the server's place for a message among the items is taken.
 #[derive(PartialEq)]
 enum Stage {
     /// The place is free.
@@ -62,7 +62,7 @@ enum Stage {
     Over,
 }
 
-/// The contents of a pair of items so far. A pair is at most one reasoning item, and then a message.
+/// The contents of a pair of items so far: at most one reasoning item, and then a message.
 #[derive(PartialEq)]
 enum Pair {
     Nothing,
@@ -114,7 +114,7 @@ pub struct Message {
     pub id: Vec<u8>,
     /// The event that began the message.
     added: Vec<u8>,
-    /// Whether a part or a text of the message arrived before that event.
+    /// Whether a part or a text of the message arrived before the event that began the message.
     pub is_unannounced: bool,
     pub open: OpenItem,
     /// The index of the open item, or of the item that was open last.
@@ -159,7 +159,7 @@ impl Message {
         })
     }
 
-    /// Begins a message that the server has not announced, or `None` if there is no room for its start.
+    /// Begins a message that the server has not announced. Returns `None` if there is no room for its start.
     pub fn announced(index: u64, id: &[u8], outgoing: &mut Outgoing) -> Result<Option<Message>, Error> {
         let added = outgoing.left_out("response.output_item.added", |out| {
             write_index(b",\"output_index\":", index, out)?;
@@ -280,7 +280,7 @@ impl Message {
         push(&mut self.closed, closed)
     }
 
-    /// Keeps the open message, which is closed.
+    /// Keeps the open message, which is now closed, for the end of the response.
     pub fn keep_message(&mut self, outgoing: &mut Outgoing) -> memory::Result<()> {
         let (is_cut, content) = (self.done.is_cut, self.done.content()?);
         self.done.clear(outgoing);
@@ -293,7 +293,7 @@ impl Message {
         outgoing.truncated += if self.text.is_cut && !outgoing.is_silent { events } else { 0 };
     }
 
-    /// Returns whether the message had thinking, and only reasoning items were sent for it.
+    /// Returns whether the message had thinking, and only reasoning items were sent in its place.
     pub fn is_thinking_alone(&self) -> bool {
         self.pair_has == Pair::Reasoning || self.pair > 1 && self.pair_has == Pair::Nothing
     }
@@ -313,7 +313,7 @@ impl Message {
         self.has_message_open() && self.parts[part].is_open
     }
 
-    /// Returns the kept text of an open part. If some is missing, counts an event that lacks text.
+    /// Returns the kept text of an open part. If some of the text was not kept, counts an event that lacks text.
     pub fn text_of_open(&self, part: usize, outgoing: &mut Outgoing) -> &[u8] {
         let kept = &self.parts[part].kept;
         outgoing.truncated += u64::from(kept.is_cut);

@@ -35,7 +35,7 @@ pub enum PartState {
     Growing,
     /// The part's text is over.
     Ended,
-    /// The part itself is over.
+    /// The part has ended.
     Over,
 }
 
@@ -65,7 +65,7 @@ pub struct TextPart {
     pub config: TextConfig,
     /// The event that began the part, and the empty deltas after that event.
     pub added: Vec<u8>,
-    /// Whether text of the part arrived before that event.
+    /// Whether text of the part arrived before the event that begins the part.
     pub is_unannounced: bool,
     pub empty: Vec<Vec<u8>>,
     /// The stream that reads the text; `None` if the text is over or is sent unchanged.
