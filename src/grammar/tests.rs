@@ -258,14 +258,14 @@ fn leaves(value: &Value, all: &mut Vec<String>) {
     }
 }
 
-/// Returns whether the opener of a call, and not a closer, ends the thinking before the call.
-fn ends_thinking(dialect: &Dialect) -> bool {
-    dialect.name() == "hyperclova-x"
-}
-
 /// Returns the calls that a dialect reads: name, arguments, and whether the call is whole and not repaired.
-fn read(dialect: &Dialect, tools: &Arc<Tools>, text: &str, start: Start) -> Vec<(String, String, bool)> {
-    let in_thinking = if ends_thinking(dialect) { CallsInThinking::Dialect } else { CallsInThinking::Never };
+fn read(
+    dialect: &Dialect,
+    tools: &Arc<Tools>,
+    text: &str,
+    start: Start,
+    in_thinking: CallsInThinking,
+) -> Vec<(String, String, bool)> {
     let scanner = ScannerOptions::new().start(start).calls_in_thinking(in_thinking);
     let options = Options::new().scanner(scanner).tools(tools.clone());
     let mut answer = Answer::new(dialect, &options).unwrap();
@@ -315,16 +315,19 @@ fn a_call_of_the_grammar_is_read_with_its_values() {
                 break;
             }
             dialects += usize::from(number == 0);
+            // The thinking ends with an incomplete header, and the opener of the call is the rest of that header. So the opener ends
+            // the thinking.
+            let is_rest_of_header = regions[0].trigger.starts_with(' ');
+            let in_thinking = if is_rest_of_header { CallsInThinking::Dialect } else { CallsInThinking::Never };
             sampler.text.clear();
             if !thoughts.is_empty() {
                 let at = sampler.below(thoughts.len());
                 sampler.text += if number % 3 == 1 { &thoughts[at].trigger } else { "" };
                 sampler.node(&thoughts[at].rest);
                 // An open code span hides openers, and so the end of this thinking.
-                if ends_thinking(&dialect) {
+                if is_rest_of_header {
                     sampler.text = sampler.text.replace('`', "");
-                }
-                if !regions[0].trigger.starts_with(' ') {
+                } else {
                     sampler.node(&AFTER_THINKING);
                 }
                 thinking += 1;
@@ -332,7 +335,7 @@ fn a_call_of_the_grammar_is_read_with_its_values() {
             sampler.values.clear();
             let at = sampler.below(regions.len());
             sampler.node(&regions[at].whole());
-            let calls = read(&dialect, &tools, &sampler.text, start);
+            let calls = read(&dialect, &tools, &sampler.text, start, in_thinking);
             let (mut meant, mut found) = (Vec::new(), Vec::new());
             for value in &mut sampler.values {
                 // In a call that is an object, name and id are values too.
