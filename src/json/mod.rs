@@ -14,7 +14,9 @@ pub use edits::Edits;
 pub use read::{Member, Reader, Span, is_json, is_object, name, whole_number};
 #[cfg(feature = "templates")]
 pub use string::escape_of_unit;
-pub use string::{Part, Surrogates, Unescape, append_decoded, decode, escape, escape_with, hex, unescape};
+pub use string::{
+    Part, Surrogates, Unescape, append_decoded, decode, escape, escape_with, hex, unescape, write_string,
+};
 pub use syntax::{Seen, Syntax};
 pub use value::Value;
 

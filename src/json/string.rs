@@ -26,6 +26,13 @@ pub fn escape(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
     })
 }
 
+/// Writes text as a string, with its quotation marks.
+pub fn write_string(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
+    append(out, b"\"")?;
+    escape(text, out)?;
+    append(out, b"\"")
+}
+
 /// Passes the parts of a text to `put`, escaped as the inside of a string.
 #[inline]
 pub fn escape_with<E>(text: &[u8], mut put: impl FnMut(Part<'_>) -> Result<(), E>) -> Result<(), E> {

@@ -9,7 +9,7 @@ use super::say::{look_for_calls, say_again};
 use super::wrapper::{self, Wrapper};
 use super::{ChoiceStream, Choices, TOLD_STOP, tokens};
 use crate::answer::{Input, Promotion, Purpose, Setup, Target};
-use crate::json::{Edits, Span, decode};
+use crate::json::{Edits, Span, decode, write_string};
 use crate::memory::{append, append_all};
 use crate::sse::protocol::{Context, Scratch};
 use crate::{EndReason, Error};
@@ -55,7 +55,7 @@ impl Choices {
             let mut said = Vec::new();
             match (unwrapped, &choice.reasoning) {
                 (Some(at), _) => {
-                    wrapper::string(&thinking, &mut said)?;
+                    write_string(&thinking, &mut said)?;
                     wrapper::put(&thinking, at, edits)?;
                 }
                 (None, Some(at)) => append(&mut said, &raw[at.clone()])?,

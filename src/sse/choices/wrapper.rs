@@ -2,7 +2,7 @@
 //! at the end of the thinking is removed.
 
 use crate::answer::{Input, Setup};
-use crate::json::{Edits, Span, decode, escape};
+use crate::json::{Edits, Span, decode, write_string};
 use crate::memory::{self, append, append_all};
 use crate::{Channel, Error, Kind, Scanner};
 
@@ -150,12 +150,5 @@ fn take_end(scanner: &mut Scanner, held: &mut Vec<u8>, input: Input<'_>, out: &m
 
 /// Notes that this text replaces a string.
 pub fn put(text: &[u8], at: Span, edits: &mut Edits) -> memory::Result<()> {
-    edits.replace(at, |out| string(text, out))
-}
-
-/// Writes text as a string.
-pub fn string(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
-    append(out, b"\"")?;
-    escape(text, out)?;
-    append(out, b"\"")
+    edits.replace(at, |out| write_string(text, out))
 }

@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::outgoing::{Delta, Outgoing, call_block, empty, text_block, thinking_block};
 use crate::Error;
 use crate::answer::{CallPart, Parts, Run, Target, TextStream};
-use crate::json::{Edits, decimal, escape};
+use crate::json::{Edits, decimal, write_string};
 use crate::memory::{self, append, push};
 use crate::sse::event::{Event, EventPart};
 
@@ -159,7 +159,7 @@ impl TextBlock {
             }
             Some(CallPart::Arguments(arguments)) => {
                 let Some(open) = self.open else { return Ok(()) };
-                outgoing.delta(open.index, Delta::Input, out, |out| string(arguments, out))?;
+                outgoing.delta(open.index, Delta::Input, out, |out| write_string(arguments, out))?;
             }
             None => {}
         }
@@ -181,14 +181,7 @@ pub fn set_text(fields: &Fields, parts: &Parts, run: &Run, said: &[u8], edits: &
         edits.replace(kind, |out| append(out, to.kind()))?;
         edits.replace(key, |out| append(out, to.member()))?;
     }
-    edits.replace(value, |out| string(text, out))
-}
-
-/// Writes text as a string.
-pub fn string(text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
-    append(out, b"\"")?;
-    escape(text, out)?;
-    append(out, b"\"")
+    edits.replace(value, |out| write_string(text, out))
 }
 
 /// Calls `piece` with stretches and the kind of their text: separately for at most `alone` stretches, and once for each kind of the

@@ -1,13 +1,13 @@
 //! Rewrites a whole message, which is an answer that is not a stream. Its list of content gets the blocks that a stream would
 //! get.
 
-use super::block::{pieces, string};
+use super::block::pieces;
 use super::fields::BlockFields;
 use super::message::Message;
 use super::outgoing::{Letters, call_block, text_block, thinking_block};
 use super::{END_TURN, Messages, TOOL_USE};
 use crate::answer::{Input, Parts, Purpose, Run, Target};
-use crate::json::{Reader, Span, Value, decode};
+use crate::json::{Reader, Span, Value, decode, write_string};
 use crate::memory::{self, TryBox, append, push};
 use crate::sse::protocol::{ALONE, Context, Scratch};
 use crate::{EndReason, Error};
@@ -51,7 +51,7 @@ impl Messages {
             let end = content.span.end - 1;
             edits.replace(end..end, |out| {
                 append(out, if stays.contains(&true) { b"," } else { b"" })?;
-                text_block(out, |out| string(thinking, out))
+                text_block(out, |out| write_string(thinking, out))
             })?;
         }
         Ok(())

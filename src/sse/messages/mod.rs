@@ -30,7 +30,7 @@ use super::options::Options;
 use super::protocol::{Context, Protocol, Scratch};
 use crate::Error;
 use crate::answer::{CallPart, Input, Promotes, Run, Setup, Target};
-use crate::json::{Span, decode};
+use crate::json::{Span, decode, write_string};
 use crate::memory::{TryBox, append, push};
 use block::{OpenBlock, TextBlock, set_index, set_text};
 pub use fields::{BlockFields, Fields, Kind, is_read};
@@ -370,7 +370,7 @@ impl Messages {
             }
             let to = self.outgoing.take_index(false);
             self.outgoing.start(to, out, |out| text_block(out, empty))?;
-            self.outgoing.delta(to, Delta::Text, out, |out| block::string(thinking, out))?;
+            self.outgoing.delta(to, Delta::Text, out, |out| write_string(thinking, out))?;
             self.outgoing.stop(to, out)?;
             message.promotion.close();
         }

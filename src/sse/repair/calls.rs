@@ -1,8 +1,8 @@
 //! Mends the calls of a chunk. Some servers write index 0 for all calls of an answer, or no index. Some write the arguments as
 //! an object or as null, although clients expect pieces of a string.
 
-use crate::json::{Edits, Reader, Span, decimal, escape, whole_number};
-use crate::memory::{self, append, copy, push};
+use crate::json::{Edits, Reader, Span, decimal, whole_number, write_string};
+use crate::memory::{self, copy, push};
 use crate::sse::choices::says;
 
 /// The maximum number of calls of an answer that are remembered, and the longest id.
@@ -129,9 +129,5 @@ impl Entry {
 pub fn arguments(text: &[u8], arguments: Option<&Span>, edits: &mut Edits) -> memory::Result<()> {
     let Some(at) = arguments.filter(|at| text[at.start] != b'"') else { return Ok(()) };
     let value = if text[at.clone()] == *b"null" { &b""[..] } else { &text[at.clone()] };
-    edits.replace(at.clone(), |out| {
-        append(out, b"\"")?;
-        escape(value, out)?;
-        append(out, b"\"")
-    })
+    edits.replace(at.clone(), |out| write_string(value, out))
 }

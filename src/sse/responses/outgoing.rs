@@ -493,9 +493,8 @@ fn write_part(key: &[u8], kind: &str, text: &[u8], out: &mut Vec<u8>) -> memory:
 
 /// Writes a member: a key, and a text as a string.
 pub fn write_text(key: &[u8], text: &[u8], out: &mut Vec<u8>) -> memory::Result<()> {
-    append_all(out, &[key, b"\""])?;
-    escape(text, out)?;
-    append(out, b"\"")
+    append(out, key)?;
+    json::write_string(text, out)
 }
 
 /// Writes a member: a key and a number.
