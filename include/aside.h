@@ -351,8 +351,8 @@ enum {
     /** The stream begins inside a channel header, of a dialect that has headers. */
     ASIDE_START_HEADER = 5,
     /**
-     * For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, for a model
-     * that a grammar makes write such a list (`"tool_choice": "required"`).
+     * For a rewriter that looks for calls, and a request with `"tool_choice": "required"`: a grammar makes the model write a list
+     * of tool calls without markers, after its thinking.
      */
     ASIDE_START_CALLS = 6,
 };
@@ -706,8 +706,8 @@ struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect, con
 void aside_scanner_free(struct aside_scanner *scanner);
 
 /**
- * Sets the start of the next stream, before its first byte: after a rendered prompt that ends in the `len` bytes of `tail`. The
- * bytes after the dialect's last turn marker are read as if the model had written them, so that the stream may start inside a
+ * Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`. Call
+ * this before the first byte of the stream. The bytes after the dialect's last turn marker are read as if the model had written them, so that the stream may start inside a
  * span or a header, and framing that the prompt has begun continues in the stream. The events of open spans are reported at
  * offset 0, without bytes, when the first byte is fed. Finishing or resetting the scanner restores its own start, and a `len` of
  * 0 restores it too. `tail` is not used after the call; it must not be memory of the scanner.
@@ -1285,7 +1285,7 @@ typedef struct aside_answer_options {
     uint64_t max_held;
     /**
      * The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are content. 0:
-     * 1,024, which is also the most.
+     * 1,024, the maximum.
      */
     uint64_t max_calls;
     /** The limit of the thinking, beyond which `ASIDE_PART_KIND_BUDGET` is reported. 0: there is no limit. */
@@ -1430,8 +1430,8 @@ struct aside_answer *aside_answer_new(const struct aside_dialect *dialect, const
 void aside_answer_free(struct aside_answer *answer);
 
 /**
- * Sets the start of the text, before its first byte: the text follows a rendered prompt that ends in the `len` bytes of `tail`, read
- * as by `aside_scanner_start_from_prompt()`. Finishing or resetting the answer restores its own start; a `len` of 0 undoes an earlier
+ * Sets the start of the text, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which are
+ * read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the text. Finishing or resetting the answer restores its own start; a `len` of 0 undoes an earlier
  * prompt. `tail` is not used after the call; it must not be memory of the answer.
  *
  * `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte; `start` may be NULL. It is written on success
@@ -1742,7 +1742,7 @@ void aside_rewriter_free(struct aside_rewriter *rewriter);
  * A dialect that was not found is NULL too: check for that before this call.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
- * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
+ * `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (none of these changes anything);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
  *
  * Threads: other threads may be using the dialect.
@@ -1757,7 +1757,7 @@ aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
  * restores its own tools. `tools` is not used after the call; it must not be memory of the rewriter.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that cannot be
- * read (the message has the place of the fault), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
+ * read (the message has the place of the fault), `ASIDE_ERROR_ORDER` if the stream has begun (none of these changes anything);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
  *
  * Memory: if it runs out while `tools` is read, the process ends.
@@ -1765,15 +1765,15 @@ aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
 aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter, const char *tools, size_t len);
 
 /**
- * Sets the start of the next stream, before its first byte: the text of each choice follows a rendered prompt that ends in the
- * `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the rewriter restores its own
+ * Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which
+ * are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the stream. Finishing or resetting the rewriter restores its own
  * start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory of the rewriter.
  *
  * `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
  * NULL. It is written on success only.
  *
  * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
- * has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
+ * has begun (none of these changes anything); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
  * error).
  */
 aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
@@ -1788,7 +1788,7 @@ aside_status aside_rewriter_start_from_prompt(struct aside_rewriter *rewriter,
  *
  * `*out` is memory of the rewriter, valid until the next call with it. It is written on success only.
  *
- * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
+ * Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (none of these changes anything);
  * `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read are forwarded unchanged; that
  * is not an error.
  *
@@ -1941,7 +1941,7 @@ aside_status aside_request_hint(const struct aside_exchange *exchange, aside_hin
 
 /**
  * Finds the model that a request asks for, so that a host can choose a dialect: the first member `model` of the JSON
- * object `body`. `body` has all `len` bytes that have arrived so far: a host calls this after each piece of the body, each time
+ * object `body`. `body` is all `len` bytes that have arrived so far: a host calls this after each piece of the body, each time
  * with all pieces so far, until the model is found, and keeps at most 64 KiB. Text after the model is not read.
  *
  * Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is not

@@ -68,8 +68,8 @@ typedef uint32_t aside_grammar_format;
  * headers, if the prompt has begun the header. `ASIDE_START_THINKING`: in the thinking, whose opener is in the prompt.
  *
  * The result has `*out_len` bytes and a NUL after them; the caller owns it: `aside_free()`. After this NUL, at
- * `result + *out_len + 1`, the facts follow that the schemas of the tools have and the grammar does not, in English, a line for
- * each, and one more NUL. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_OPTION` with a message if the tools cannot
+ * `result + *out_len + 1`, is a second text that ends in a NUL. It lists, in English, what the schemas of the tools demand and the
+ * grammar cannot express, one line for each demand. NULL if that fails; `aside_last_status()` is then `ASIDE_ERROR_OPTION` with a message if the tools cannot
  * be read or are an empty list, if no tool has the name, if the format is unknown, if the dialect does not describe how calls are
  * written (with `auto`: nothing shows where a call begins), or if no grammar of the dialect starts there; `ASIDE_ERROR_NULL`,
  * `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC`. `*out_len` is written on success only.
@@ -370,7 +370,7 @@ aside_status aside_history_server_load(const char *toml,
 const char *aside_history_server_name_at(size_t index, size_t *len);
 
 /**
- * Returns the body of a request with the thinking of earlier turns where the server reads it. `body` has all `len` bytes of
+ * Returns the body of a request with the thinking of earlier turns where the server reads it. `body` is all `len` bytes of
  * the request. Everything that the options do not name stays unchanged, byte for byte; a body that cannot be read is returned
  * unchanged, and `*report` says why. `report` may be NULL. Rewriting the result again changes nothing.
  *

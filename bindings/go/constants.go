@@ -161,8 +161,8 @@ const (
 	StartTool Start = 4
 	// StartHeader: The stream begins inside a channel header, of a dialect that has headers.
 	StartHeader Start = 5
-	// StartCalls: For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without
-	// markers, for a model that a grammar makes write such a list ("tool_choice": "required").
+	// StartCalls: For a rewriter that looks for calls, and a request with "tool_choice": "required": a grammar makes the
+	// model write a list of tool calls without markers, after its thinking.
 	StartCalls Start = 6
 )
 

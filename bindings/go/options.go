@@ -39,7 +39,7 @@ type AnswerOptions struct {
 	// are held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
 	MaxHeld uint64
 	// The maximum number of calls that are reported, such as 1 for "parallel_tool_calls": false; later calls are
-	// content. 0: 1,024, which is also the most.
+	// content. 0: 1,024, the maximum.
 	MaxCalls uint64
 	// The limit of the thinking, beyond which PartKindBudget is reported. 0: there is no limit.
 	Budget uint64
@@ -102,7 +102,7 @@ type RewriterOptions struct {
 	// are held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
 	MaxHeld uint64
 	// The maximum number of calls that are reported, such as 1 for "parallel_tool_calls": false; later calls are
-	// content. 0: 1,024, which is also the most.
+	// content. 0: 1,024, the maximum.
 	MaxCalls uint64
 	// If true, mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash
 	// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a

@@ -62,7 +62,7 @@ pub struct aside_answer_options {
     /// until its type is clear, at most 4 MiB of text. 0: 1 MiB.
     pub max_held: u64,
     /// The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are content. 0:
-    /// 1,024, which is also the most.
+    /// 1,024, the maximum.
     pub max_calls: u64,
     /// The limit of the thinking, beyond which `ASIDE_PART_KIND_BUDGET` is reported. 0: there is no limit.
     pub budget: u64,
@@ -378,8 +378,8 @@ pub unsafe extern "C" fn aside_answer_free(answer: *mut aside_answer) {
     unsafe { free(answer, |answer| answer.guard.close()) }
 }
 
-/// Sets the start of the text, before its first byte: the text follows a rendered prompt that ends in the `len` bytes of `tail`, read
-/// as by `aside_scanner_start_from_prompt()`. Finishing or resetting the answer restores its own start; a `len` of 0 undoes an earlier
+/// Sets the start of the text, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which are
+/// read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the text. Finishing or resetting the answer restores its own start; a `len` of 0 undoes an earlier
 /// prompt. `tail` is not used after the call; it must not be memory of the answer.
 ///
 /// `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte; `start` may be NULL. It is written on success

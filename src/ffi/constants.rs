@@ -275,8 +275,8 @@ enumeration! {
         ASIDE_START_TOOL = 4 => Some(Start::Channel(Channel::Tool)),
         /// The stream begins inside a channel header, of a dialect that has headers.
         ASIDE_START_HEADER = 5 => Some(Start::Header),
-        /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, for a model
-        /// that a grammar makes write such a list (`"tool_choice": "required"`).
+        /// For a rewriter that looks for calls, and a request with `"tool_choice": "required"`: a grammar makes the model write a list
+        /// of tool calls without markers, after its thinking.
         ASIDE_START_CALLS = 6 => Some(Start::Calls),
     }
 }

@@ -121,7 +121,7 @@ pub unsafe extern "C" fn aside_request_hint(exchange: *const aside_exchange, hin
 }
 
 /// Finds the model that a request asks for, so that a host can choose a dialect: the first member `model` of the JSON
-/// object `body`. `body` has all `len` bytes that have arrived so far: a host calls this after each piece of the body, each time
+/// object `body`. `body` is all `len` bytes that have arrived so far: a host calls this after each piece of the body, each time
 /// with all pieces so far, until the model is found, and keeps at most 64 KiB. Text after the model is not read.
 ///
 /// Returns `ASIDE_OK` and writes `*model_len` bytes of UTF-8 to `model`, without a NUL. Returns `ASIDE_MORE` while the model is not

@@ -124,7 +124,7 @@ unsafe fn read(options: *const aside_history_options) -> Result<Options, aside_s
     })
 }
 
-/// Returns the body of a request with the thinking of earlier turns where the server reads it. `body` has all `len` bytes of
+/// Returns the body of a request with the thinking of earlier turns where the server reads it. `body` is all `len` bytes of
 /// the request. Everything that the options do not name stays unchanged, byte for byte; a body that cannot be read is returned
 /// unchanged, and `*report` says why. `report` may be NULL. Rewriting the result again changes nothing.
 ///

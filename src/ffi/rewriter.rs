@@ -291,7 +291,7 @@ pub unsafe extern "C" fn aside_rewriter_free(rewriter: *mut aside_rewriter) {
 /// A dialect that was not found is NULL too: check for that before this call.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_OPTION` (also for a start that the dialect does not have),
-/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
+/// `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream has begun (none of these changes anything);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
 ///
 /// Threads: other threads may be using the dialect.
@@ -316,7 +316,7 @@ pub unsafe extern "C" fn aside_rewriter_use_dialect(
 /// restores its own tools. `tools` is not used after the call; it must not be memory of the rewriter.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_OPTION` for tools that cannot be
-/// read (the message has the place of the fault), `ASIDE_ERROR_ORDER` if the stream has begun (nothing has changed after these);
+/// read (the message has the place of the fault), `ASIDE_ERROR_ORDER` if the stream has begun (none of these changes anything);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error).
 ///
 /// Memory: if it runs out while `tools` is read, the process ends.
@@ -335,15 +335,15 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
     }
 }
 
-/// Sets the start of the next stream, before its first byte: the text of each choice follows a rendered prompt that ends in the
-/// `len` bytes of `tail`, read as by `aside_scanner_start_from_prompt()`. Finishing or resetting the rewriter restores its own
+/// Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which
+/// are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the stream. Finishing or resetting the rewriter restores its own
 /// start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory of the rewriter.
 ///
 /// `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
 /// NULL. It is written on success only.
 ///
 /// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY`, `ASIDE_ERROR_ORDER` if the stream
-/// has begun (nothing has changed after these); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
+/// has begun (none of these changes anything); `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in
 /// error).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
@@ -366,7 +366,7 @@ pub unsafe extern "C" fn aside_rewriter_start_from_prompt(
 ///
 /// `*out` is memory of the rewriter, valid until the next call with it. It is written on success only.
 ///
-/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (nothing has changed after these);
+/// Returns `ASIDE_OK`; `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_BUSY` (none of these changes anything);
 /// `ASIDE_ERROR_MEMORY`, `ASIDE_ERROR_PANIC` (the rewriter stays in error). Bytes that cannot be read are forwarded unchanged; that
 /// is not an error.
 ///

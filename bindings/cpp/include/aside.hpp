@@ -248,8 +248,8 @@ enum class Start : std::uint32_t {
     tool = ASIDE_START_TOOL,
     /// The stream begins inside a channel header, of a dialect that has headers.
     header = ASIDE_START_HEADER,
-    /// For a rewriter that looks for calls: without its thinking, the text is a list of tool calls without markers, for a
-    /// model that a grammar makes write such a list (`"tool_choice": "required"`).
+    /// For a rewriter that looks for calls, and a request with `"tool_choice": "required"`: a grammar makes the model write
+    /// a list of tool calls without markers, after its thinking.
     calls = ASIDE_START_CALLS,
 };
 
@@ -570,7 +570,7 @@ struct AnswerOptions {
     /// held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
     std::uint64_t max_held = 0;
     /// The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
-    /// content. 0: 1,024, which is also the most.
+    /// content. 0: 1,024, the maximum.
     std::uint64_t max_calls = 0;
     /// The limit of the thinking, beyond which `PartKind::budget` is reported. 0: there is no limit.
     std::uint64_t budget = 0;
@@ -666,7 +666,7 @@ struct RewriterOptions {
     /// held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
     std::uint64_t max_held = 0;
     /// The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
-    /// content. 0: 1,024, which is also the most.
+    /// content. 0: 1,024, the maximum.
     std::uint64_t max_calls = 0;
     /// If true, mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash
     /// that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a
@@ -1295,9 +1295,10 @@ public:
         return scanner;
     }
 
-    /// Sets the start of the next stream, before its first byte: after a rendered prompt that ends in `tail`. The bytes after
-    /// the dialect's last turn marker are read as if the model had written them. Returns the span that is open at byte 0. An undecided marker at the prompt's end opens no span: an incomplete marker, or an opener of a tool call that counts only
-    /// if a call follows it. If the stream decides that the opener counts, the first event opens its span. finish(), reset() and an
+    /// Sets the start of the next stream, for a model that continues a rendered prompt, which ends in `tail`. Call this before the
+    /// first byte of the stream. The bytes after the dialect's last turn marker are read as if the model had written them. Returns
+    /// the span that is open at byte 0. An undecided marker at the prompt's end opens no span: an incomplete marker, or an opener of
+    /// a tool call that counts only if a call follows it. If the stream decides that the opener counts, the first event opens its span. finish(), reset() and an
     /// empty tail restore the scanner's own start. Status::order if the stream has begun.
     Start start_from_prompt(std::string_view tail)
     {
@@ -1769,8 +1770,8 @@ public:
         handle_.reset(detail::check(aside_answer_new(dialect.handle(), &raw)));
     }
 
-    /// Sets the start of the text, before its first byte: the text follows a rendered prompt that ends in `tail`, read as by
-    /// Scanner::start_from_prompt(). Returns the span that is open at the first byte. finish() and reset() restore the answer's own
+    /// Sets the start of the text, for a model that continues a rendered prompt, which ends in `tail`. It is read as by
+    /// Scanner::start_from_prompt(). Call this before the first byte of the text. Returns the span that is open at the first byte. finish() and reset() restore the answer's own
     /// start. Status::order if the text has begun.
     Start start_from_prompt(std::string_view tail)
     {

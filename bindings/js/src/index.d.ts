@@ -326,7 +326,7 @@ export interface AnswerOptions {
    * are held until its type is clear, at most 4 MiB of text. Not set: 1 MiB. */
   maxHeld?: number;
   /** The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
-   * content. Not set: 1,024, which is also the most. */
+   * content. Not set: 1,024, the maximum. */
   maxCalls?: number;
   /** The limit of the thinking, beyond which "budget" is reported. Not set: there is no limit. */
   budget?: number;
@@ -435,7 +435,7 @@ export interface RewriterOptions {
    * are held until its type is clear, at most 4 MiB of text. Not set: 1 MiB. */
   maxHeld?: number;
   /** The maximum number of calls that are reported, such as 1 for `"parallel_tool_calls": false`; later calls are
-   * content. Not set: 1,024, which is also the most. */
+   * content. Not set: 1,024, the maximum. */
   maxCalls?: number;
   /** If true, mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a backslash
    * that does not begin an escape is escaped. If the schema asks for an array or an object and not for a string, a

@@ -60,7 +60,7 @@ module Aside
     # +max_held+:: The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that
     #              are held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
     # +max_calls+:: The maximum number of calls that are reported, such as 1 for <tt>"parallel_tool_calls": false</tt>; later calls
-    #               are content. 0: 1,024, which is also the most.
+    #               are content. 0: 1,024, the maximum.
     # +budget+:: The limit of the thinking, beyond which +:budget+ is reported. 0: there is no limit.
     # +budget_unit+:: The unit of the budget. One of +:bytes+, +:characters+.
     # +budget_scope+:: The scope of the budget. One of +:span+, +:stream+.

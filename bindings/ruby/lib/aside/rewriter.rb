@@ -159,7 +159,7 @@ module Aside
     # +max_held+:: The maximum number of bytes of text that are held until it is clear whether they are a call, and of a value that
     #              are held until its type is clear, at most 4 MiB of text. 0: 1 MiB.
     # +max_calls+:: The maximum number of calls that are reported, such as 1 for <tt>"parallel_tool_calls": false</tt>; later calls
-    #               are content. 0: 1,024, which is also the most.
+    #               are content. 0: 1,024, the maximum.
     # +repair_arguments+:: true: mend arguments that have only one possible meaning; such a call counts as repaired. In JSON, a
     #                      backslash that does not begin an escape is escaped. If the schema asks for an array or an object and not
     #                      for a string, a string that contains it as JSON is decoded, and a Python literal between markers becomes
