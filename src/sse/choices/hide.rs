@@ -33,7 +33,9 @@ pub fn choices(data: &[u8], layout: &Layout, edits: &mut Edits) -> memory::Resul
     let mut done = Ok(());
     let mut choice = |choice: Value<'_>| {
         if layout.part.is_empty() {
-            done = text(&choice, layout, edits);
+            if done.is_ok() {
+                done = text(&choice, layout, edits);
+            }
             return;
         }
         // A chunk may have a `message` next to its delta.
