@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use aside::{Dialect, GrammarFormat, Start, ToolChoice};
+use aside::{Dialect, GrammarError, GrammarFormat, Start, ToolChoice};
 use clap::Args;
 
 use crate::choose::start;
@@ -43,7 +43,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let dialect = Dialect::find(&arguments.dialect).map_err(|unknown| Stop::Usage(unknown.to_string()))?;
     let tools = read_text(&arguments.tools)?;
     let grammar = dialect.grammar(arguments.engine, &tools, ToolChoice::named(&arguments.choice), arguments.start);
-    let grammar = grammar.map_err(|error| Stop::in_file(&arguments.tools, error))?;
+    let grammar = grammar.map_err(|error| match error {
+        GrammarError::NoSuchStart => Stop::Usage(format!("--start: {error}")),
+        _ => Stop::in_file(&arguments.tools, error),
+    })?;
     write_out(grammar.text.as_bytes())?;
     grammar.limits.iter().for_each(|limit| note(limit));
     Ok(ExitCode::SUCCESS)

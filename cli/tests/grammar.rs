@@ -39,7 +39,9 @@ fn thinking_may_come_before_the_calls() {
     assert!(content.contains("start: (\"<think>\" rule_0 (/[ \\n]{1,3}/)?)? \"<tool_call>\""), "{content}");
     assert!(thinking.contains("start: rule_0 (/[ \\n]{1,3}/)? \"<tool_call>\""), "{thinking}");
     assert!(thinking.contains("TEXT_0: ~/(?s:.*)(<\\/think>)(?s:.*)/ \"</think>\""), "{thinking}");
-    assert!(err(&made("header")).contains("a grammar starts in the content"), "{}", err(&made("header")));
+    let header = made("header");
+    assert_eq!(header.status.code(), Some(2));
+    assert!(err(&header).contains("--start: a grammar starts in the content"), "{}", err(&header));
 }
 
 #[test]
