@@ -98,7 +98,8 @@ pub struct Settings {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub repair: Option<bool>,
 
-    /// The treatment of comments in a stream of events, for clients that fail on them [default: keep]
+    /// The treatment of comments in a stream of events, for clients that fail on them; with chunk, each comment becomes an event
+    /// without text [default: keep]
     #[arg(long, value_name = "WHAT")]
     pub comments: Option<Word<Comments>>,
 
