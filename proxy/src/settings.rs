@@ -8,6 +8,7 @@ use aside::sse::{Comments, Field, Formats, ResponsesAs};
 use clap::builder::{MapValueParser, PossibleValuesParser, TypedValueParser, ValueParserFactory};
 use clap::{Args, ValueEnum};
 use serde::de::{DeserializeOwned, Deserializer, Error as _};
+use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::Error;
@@ -236,7 +237,8 @@ impl<T: Words + Send + Sync> ValueParserFactory for Word<T> {
 
 impl<T: Words> Serialize for Word<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.0.word().serialize(to)
+        let word = self.0.word().ok_or_else(|| S::Error::custom("a list has one word for each of its values"))?;
+        to.serialize_str(word)
     }
 }
 

@@ -261,7 +261,7 @@ unsafe fn calls(input: &mut Input<'_>, pair: &Pair, sse: Handle, mut rust: Rewri
 fn is_counted(got: &RewriterStats, stats: &Stats) {
     // All fields have 8 bytes, except for `encoded` with 4 and the 4 reserved ones after it, which are 0.
     let wanted = [size_of::<RewriterStats>() as u64].into_iter().chain(stats.counts().map(|(_, count)| count));
-    let wanted: Vec<u8> = wanted.flat_map(u64::to_le_bytes).collect();
+    let wanted: Vec<u8> = wanted.flat_map(u64::to_ne_bytes).collect();
     assert_eq!(Version::new(*got).bytes(), wanted, "not {stats:?}");
 }
 

@@ -304,15 +304,16 @@ pub fn bytes(text: &[u8]) -> Vec<&[u8]> {
     text.chunks(1).collect()
 }
 
-/// Returns ways to cut a text: each place is cut once, with the other cuts 256 bytes away, and then all places are cut. For a long
-/// text, two chunks with each place between them would take time that grows with the square of the length.
+/// Returns ways to cut a text: each place is cut once, with the other cuts 256 bytes away; then all places are cut; then every 251st
+/// place alone, so that chunks are long. Two chunks for each place would take time that grows with the square of the length.
 pub fn cuts(text: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
     const APART: usize = 256;
     let far = (0..text.len().min(APART)).map(|at| {
         let (first, rest) = text.split_at(at);
         std::iter::once(first).chain(rest.chunks(APART)).collect()
     });
-    far.chain([bytes(text)])
+    let alone = (0..text.len()).step_by(251).map(|at| <[_; 2]>::from(text.split_at(at)).to_vec());
+    far.chain([bytes(text)]).chain(alone)
 }
 
 /// Cuts a text into pieces of 1 to `most` bytes, and sometimes an empty piece.
