@@ -210,7 +210,7 @@ async fn ask(address: SocketAddr, path: &str) -> Vec<u8> {
 async fn begin(address: SocketAddr, path: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
-        "POST {path}/v1/chat/completions HTTP/1.1\r\nhost: me\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}"
+        "POST {path}/v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}"
     );
     stream.write_all(head.as_bytes()).await.unwrap();
     stream
