@@ -706,11 +706,12 @@ struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect, con
 void aside_scanner_free(struct aside_scanner *scanner);
 
 /**
- * Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`. Call
- * this before the first byte of the stream. The bytes after the dialect's last turn marker are read as if the model had written them, so that the stream may start inside a
- * span or a header, and framing that the prompt has begun continues in the stream. The events of open spans are reported at
- * offset 0, without bytes, when the first byte is fed. Finishing or resetting the scanner restores its own start, and a `len` of
- * 0 restores it too. `tail` is not used after the call; it must not be memory of the scanner.
+ * Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`.
+ * Call this before the first byte of the stream. The bytes after the dialect's last turn marker are read as if the model had
+ * written them, so that the stream may start inside a span or a header, and framing that the prompt has begun continues in the
+ * stream. The events of open spans are reported at offset 0, without bytes, when the first byte is fed. Finishing or resetting
+ * the scanner restores its own start, and a `len` of 0 restores it too. `tail` is not used after the call; it must not be memory
+ * of the scanner.
  *
  * `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
  * only. An undecided marker at the prompt's end opens no span: an incomplete marker, or an opener of a tool call that counts only
@@ -1430,9 +1431,10 @@ struct aside_answer *aside_answer_new(const struct aside_dialect *dialect, const
 void aside_answer_free(struct aside_answer *answer);
 
 /**
- * Sets the start of the text, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which are
- * read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the text. Finishing or resetting the answer restores its own start; a `len` of 0 undoes an earlier
- * prompt. `tail` is not used after the call; it must not be memory of the answer.
+ * Sets the start of the text, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which
+ * are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the text. Finishing or resetting the
+ * answer restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory
+ * of the answer.
  *
  * `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte; `start` may be NULL. It is written on success
  * only.
@@ -1765,9 +1767,10 @@ aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
 aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter, const char *tools, size_t len);
 
 /**
- * Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which
- * are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the stream. Finishing or resetting the rewriter restores its own
- * start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory of the rewriter.
+ * Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`,
+ * which are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the stream. Finishing or
+ * resetting the rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it
+ * must not be memory of the rewriter.
  *
  * `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
  * NULL. It is written on success only.

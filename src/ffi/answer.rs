@@ -378,9 +378,10 @@ pub unsafe extern "C" fn aside_answer_free(answer: *mut aside_answer) {
     unsafe { free(answer, |answer| answer.guard.close()) }
 }
 
-/// Sets the start of the text, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which are
-/// read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the text. Finishing or resetting the answer restores its own start; a `len` of 0 undoes an earlier
-/// prompt. `tail` is not used after the call; it must not be memory of the answer.
+/// Sets the start of the text, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which
+/// are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the text. Finishing or resetting the
+/// answer restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory
+/// of the answer.
 ///
 /// `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte; `start` may be NULL. It is written on success
 /// only.

@@ -335,9 +335,10 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
     }
 }
 
-/// Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which
-/// are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the stream. Finishing or resetting the rewriter restores its own
-/// start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory of the rewriter.
+/// Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`,
+/// which are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the stream. Finishing or
+/// resetting the rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it
+/// must not be memory of the rewriter.
 ///
 /// `*start` becomes an `ASIDE_START_` value, the span that is open at the first byte of each choice's text; `start` may be
 /// NULL. It is written on success only.

@@ -181,11 +181,12 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
     unsafe { free(scanner, |scanner| scanner.guard.close()) }
 }
 
-/// Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`. Call
-/// this before the first byte of the stream. The bytes after the dialect's last turn marker are read as if the model had written them, so that the stream may start inside a
-/// span or a header, and framing that the prompt has begun continues in the stream. The events of open spans are reported at
-/// offset 0, without bytes, when the first byte is fed. Finishing or resetting the scanner restores its own start, and a `len` of
-/// 0 restores it too. `tail` is not used after the call; it must not be memory of the scanner.
+/// Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`.
+/// Call this before the first byte of the stream. The bytes after the dialect's last turn marker are read as if the model had
+/// written them, so that the stream may start inside a span or a header, and framing that the prompt has begun continues in the
+/// stream. The events of open spans are reported at offset 0, without bytes, when the first byte is fed. Finishing or resetting
+/// the scanner restores its own start, and a `len` of 0 restores it too. `tail` is not used after the call; it must not be memory
+/// of the scanner.
 ///
 /// `*start` becomes an `ASIDE_START_` value, the span that is open at byte 0; `start` may be NULL. It is written on success
 /// only. An undecided marker at the prompt's end opens no span: an incomplete marker, or an opener of a tool call that counts only
