@@ -288,3 +288,12 @@ impl Iterator for BareBytes<'_> {
         }
     }
 }
+
+/// Returns a list as an enumeration in words: `a`, `b` and `c`.
+pub(crate) fn listed(names: &[impl AsRef<str>], word: &str) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} {word} {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}

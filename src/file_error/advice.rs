@@ -6,7 +6,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::{Location, cut, quoted, values};
+use super::{Location, cut, listed, quoted, values};
 use crate::distance::nearest;
 
 /// The longest value that is repeated in its correct form.
@@ -177,15 +177,6 @@ fn header(place: &Location<'_>) -> String {
 
 fn first_header(place: &Location<'_>) -> String {
     cut(place.first_header, LONGEST_VALUE).into_owned()
-}
-
-/// Returns a list as an enumeration in words: `a`, `b` and `c`.
-fn listed(names: &[String], word: &str) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} {word} {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
 }
 
 /// One test for each phrase of serde or the TOML library that is parsed here or in `file_error.rs`, with the advice for it.

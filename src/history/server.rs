@@ -9,7 +9,7 @@ use toml::Spanned;
 use super::options::{Format, Made, Missing, Name, Namespaces, Options, Turns};
 use crate::Dialect;
 use crate::distance::nearest;
-use crate::file_error::{self, FileError};
+use crate::file_error::{self, FileError, listed};
 use crate::tables_only::tables_only;
 
 tables_only!(Requests, Example);
@@ -190,18 +190,19 @@ impl Requests {
             }
             (None, _) => None,
         };
-        let (known, shown): (&[_], _) = match format {
-            Format::Chat => (
-                &["reasoning_content", "reasoning", "thinking", "reasoning_details", "parts", "text"],
-                "`reasoning_content`, `reasoning`, `thinking`, `reasoning_details`, `parts` or `text`",
-            ),
-            Format::Responses => (&["reasoning_text", "summary", "text"], "`reasoning_text`, `summary` or `text`"),
-            Format::Messages => (&["text"], "`text`, or leave `name` out"),
+        let (known, otherwise): (&[_], _) = match format {
+            Format::Chat => (&["reasoning_content", "reasoning", "thinking", "reasoning_details", "parts", "text"], ""),
+            Format::Responses => (&["reasoning_text", "summary", "text"], ""),
+            Format::Messages => (&["text"], ", or leave `name` out"),
         };
         match (&self.name, Name::from_word(word, dialect)) {
             (None, _) => Ok(self.options(format, Name::AsIs)),
             (Some(_), Some(name)) if known.contains(&word) => Ok(self.options(format, name)),
-            (Some(word), _) => fault(word.span(), format!("requests of this format have no such name: write {shown}")),
+            (Some(word), _) => {
+                let known = listed(known, "or");
+                let message = format!("requests of this format have no such name: write {known}{otherwise}");
+                fault(word.span(), message)
+            }
         }
     }
 

@@ -67,7 +67,7 @@ impl Pass for LongLines {
     }
 }
 
-/// Returns edits that cut the middle out of long lines; under a budget, so much that several of the lines fit.
+/// Returns edits that cut the middle out of long lines. Under a budget, the rest of each line is short enough for several to fit.
 fn edits(text: Text<'_>, limit: usize) -> Vec<Edit> {
     let mut edits = Vec::new();
     let most = if text.bytes.len() > limit { limit / LINE_SHARE / 2 } else { usize::MAX };
