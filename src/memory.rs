@@ -132,6 +132,11 @@ impl<T> TryBox<T> {
         Ok(TryBox(Some(try_box(value)?)))
     }
 
+    /// Boxes a value, if there is one.
+    pub fn of(value: Option<T>) -> Result<TryBox<T>> {
+        value.map_or(Ok(TryBox::NONE), TryBox::new)
+    }
+
     #[inline]
     pub fn get(&self) -> Option<&T> {
         self.0.as_deref().map(|[value]| value)

@@ -48,7 +48,7 @@ impl Setup {
             options: options.scanner.calls(has_calls),
             defaults: TryBox::NONE,
             prompted: TryBox::NONE,
-            calls: if has_calls { TryBox::new(Settings::new(options))? } else { TryBox::NONE },
+            calls: TryBox::of(has_calls.then(|| Settings::new(options)))?,
             is_inline: options.thinking == Thinking::Inline,
             waiting: 0,
             reads_behind,

@@ -140,8 +140,8 @@ impl Engine {
         };
         if options.collect.is_some() || options.budget.is_some() {
             let optional = engine.optional.made()?;
-            optional.thoughts = options.collect.map(Thoughts::new);
-            optional.budget = options.budget.map(BudgetTracker::new);
+            optional.thoughts = TryBox::of(options.collect.map(Thoughts::new))?;
+            optional.budget = TryBox::of(options.budget.map(BudgetTracker::new))?;
         }
         let never = options.calls_in_thinking == CallsInThinking::Never;
         // The position in a body is kept in `optional`, which is allocated here, so that streams need not allocate it.
@@ -222,10 +222,7 @@ impl Engine {
 
     pub fn try_clone(&self) -> Result<Engine, Error> {
         let hold = self.hold.try_clone()?;
-        let optional = match self.optional.get() {
-            Some(optional) => TryBox::new(optional.try_clone()?)?,
-            None => TryBox::NONE,
-        };
+        let optional = TryBox::of(self.optional.get().map(Optional::try_clone).transpose()?)?;
         Ok(Engine { hold, optional, attributes: self.attributes.try_clone()?, ledger: self.ledger.clone(), ..*self })
     }
 
@@ -390,11 +387,11 @@ impl Engine {
     }
 
     pub fn thoughts(&self) -> Option<&Thoughts> {
-        self.optional.get()?.thoughts.as_ref()
+        self.optional.get()?.thoughts.get()
     }
 
     pub fn thoughts_mut(&mut self) -> Option<&mut Thoughts> {
-        self.optional.get_mut()?.thoughts.as_mut()
+        self.optional.get_mut()?.thoughts.get_mut()
     }
 
     /// Returns the start of the stream according to its prompt, if there is one.
@@ -433,17 +430,17 @@ impl Engine {
     }
 
     pub fn budget(&self) -> Option<&BudgetTracker> {
-        self.optional.get()?.budget.as_ref()
+        self.optional.get()?.budget.get()
     }
 
     pub fn budget_mut(&mut self) -> Option<&mut BudgetTracker> {
-        self.optional.get_mut()?.budget.as_mut()
+        self.optional.get_mut()?.budget.get_mut()
     }
 
     /// Adds a span to the counts.
     pub fn add_span(&mut self, channel: Channel) {
         self.ledger.add_span(channel);
-        let budget = self.optional.get_mut().and_then(|optional| optional.budget.as_mut());
+        let budget = self.optional.get_mut().and_then(|optional| optional.budget.get_mut());
         if let Some(budget) = budget.filter(|_| channel == Channel::Thinking) {
             budget.begin_span(self.ledger.channel_counts());
         }

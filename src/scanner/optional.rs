@@ -10,8 +10,8 @@ use crate::{
 
 #[derive(Default)]
 pub struct Optional {
-    pub budget: Option<BudgetTracker>,
-    pub thoughts: Option<Thoughts>,
+    pub budget: TryBox<BudgetTracker>,
+    pub thoughts: TryBox<Thoughts>,
     /// Whether the last chunk ended inside a token.
     pub in_token: bool,
     /// The number of tokens of each channel, counted when the text is reported, like `ChannelCounts`.
@@ -99,10 +99,10 @@ impl StreamCalls {
 
 impl Optional {
     pub fn try_clone(&self) -> Result<Optional, Error> {
-        let thoughts = self.thoughts.as_ref().map(Thoughts::try_clone).transpose()?;
-        let elements = self.calls.elements.get().copied().map_or(Ok(TryBox::NONE), TryBox::new)?;
-        let calls = StreamCalls { elements, ..self.calls };
-        Ok(Optional { thoughts, calls, ..*self })
+        let budget = TryBox::of(self.budget.get().copied())?;
+        let thoughts = TryBox::of(self.thoughts.get().map(Thoughts::try_clone).transpose()?)?;
+        let calls = StreamCalls { elements: TryBox::of(self.calls.elements.get().copied())?, ..self.calls };
+        Ok(Optional { budget, thoughts, calls, ..*self })
     }
 
     /// Begins a stream. Its counts are cleared at its first byte.
@@ -110,20 +110,20 @@ impl Optional {
         self.in_token = false;
         self.prompt = Prompt::default();
         self.calls.begin_stream();
-        if let Some(thoughts) = &mut self.thoughts {
+        if let Some(thoughts) = self.thoughts.get_mut() {
             thoughts.drop_guess();
         }
     }
 
     /// Returns whether the automaton alone cannot report text of the channel, because of a prompt, tokens or thoughts.
     pub fn reads_text(&self, channel: Channel) -> bool {
-        let collects = self.thoughts.as_ref().is_some_and(|thoughts| thoughts.collects(channel));
+        let collects = self.thoughts.get().is_some_and(|thoughts| thoughts.collects(channel));
         self.prompt.early > 0 || self.prompt.open.is_some() || self.in_token || collects
     }
 
     pub fn clear_counts(&mut self) {
         self.tokens = [0; 4];
-        if let Some(budget) = &mut self.budget {
+        if let Some(budget) = self.budget.get_mut() {
             budget.clear();
         }
     }

@@ -1,6 +1,8 @@
 //! The order of work in a pull: a found marker is reported (`report`), and then reading continues (`read`), until no more bytes can
 //! be decided. A pull returns one event at a time and may be stopped after each, so no loop may continue after an event.
 
+use std::mem;
+
 use super::{
     chunk::Chunk,
     engine::Engine,
@@ -248,8 +250,9 @@ pub fn begin_after(engine: &mut Engine, compiled: &Compiled, turn: &[u8]) -> Res
     let start = if compiled.start == Start::Header { Start::Header } else { Start::Channel(Channel::Content) };
     // The stream's thoughts, counts and numbers of calls do not include the prompt.
     let optional = engine.optional.made()?;
-    let (thoughts, budget, tokens) = (optional.thoughts.take(), optional.budget.take(), optional.tokens);
-    let own_start = std::mem::replace(&mut engine.start, start);
+    let (thoughts, budget, tokens) =
+        (mem::take(&mut optional.thoughts), mem::take(&mut optional.budget), optional.tokens);
+    let own_start = mem::replace(&mut engine.start, start);
     engine.begin_stream(compiled);
     engine.is_in_prompt = true;
     let counts = engine.ledger.channel_counts().clone();

@@ -37,7 +37,7 @@ impl Pull<'_> {
         }
         engine.add_span(channel);
         let rule = with_thought(self.compiled, span);
-        if let Some(thoughts) = engine.optional.get_mut().and_then(|optional| optional.thoughts.as_mut())
+        if let Some(thoughts) = engine.optional.get_mut().and_then(|optional| optional.thoughts.get_mut())
             && channel == Channel::Thinking
         {
             thoughts.begin(0, &engine.attributes, rule)?;
@@ -331,7 +331,7 @@ impl Pull<'_> {
         engine.add_span(channel);
         let offset = engine.ledger.offset();
         let rule = with_thought(self.compiled, span);
-        match engine.optional.get_mut().and_then(|optional| optional.thoughts.as_mut()) {
+        match engine.optional.get_mut().and_then(|optional| optional.thoughts.get_mut()) {
             Some(thoughts) if channel == Channel::Thinking => thoughts.begin(offset, &engine.attributes, rule),
             Some(thoughts) => {
                 thoughts.drop_guess();

@@ -232,7 +232,7 @@ impl<'a> Pull<'a> {
         engine.ledger.add_text(event.channel, bytes);
         if let Some(optional) = engine.optional.get_mut() {
             optional.tokens[event.channel as usize] += u64::from(event.tokens);
-            if let Some(thoughts) = optional.thoughts.as_mut().filter(|thoughts| thoughts.collects(event.channel)) {
+            if let Some(thoughts) = optional.thoughts.get_mut().filter(|thoughts| thoughts.collects(event.channel)) {
                 thoughts.text(bytes)?;
             }
         }
