@@ -2,7 +2,7 @@
 //! answers, each with several sets of options.
 //!
 //! - Bytes that need no change pass.
-//! - Cuts make no difference.
+//! - Cuts make no difference, and neither do other streams of the same thread.
 //! - If calls are held until they are whole, a body is a stream that has each of its texts in one delta, as a list. The exception is
 //!   content that turns out to be thinking: only in a body, it can still become thinking.
 //! - Dropping the thinking is splitting, and then dropping it.
@@ -14,13 +14,13 @@ use std::fmt::Write;
 
 use aside::Dialect;
 use aside::answer::NotWhole;
-use aside::sse::{Body, Comments, Field, Formats, Options, ResponsesAs, Shapes, Thinking};
+use aside::sse::{Body, Comments, Field, Formats, Options, ResponsesAs, Rewriter, Shapes, Thinking};
 use samples::Random;
 use serde_json::{Value, json};
 use support::accounts::{Shape, WORD, words};
 use support::client::events;
 use support::rewriting::{at_random_cuts, rewrite, sorted};
-use support::{files, shared_files};
+use support::{files, random_cuts, shared_files};
 
 /// The parts of random texts. Each word is replaced by a different character.
 const PIECES: [&str; 15] = [
@@ -426,6 +426,45 @@ fn cuts_make_no_difference() {
         at_random_cuts(&text.dialect, options, answer, random);
         at_random_cuts(&text.dialect, &options.clone().thinking(Thinking::Drop), answer, random);
     });
+}
+
+/// Feeds several streams in turns on one thread, because the streams of a thread share their buffers.
+#[test]
+fn streams_of_a_thread_do_not_mix() {
+    let mut random = Random::announced("streams_of_a_thread_do_not_mix");
+    let qwen3 = Dialect::find("qwen3").unwrap();
+    let recorded: Vec<_> = recorded().into_iter().filter(|(_, answer)| answer.len() < 40_000).collect();
+    // The last event has no line end, and needs an extra chunk with the line end of the event before.
+    let last = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"<think>b</think>c\"}}]}";
+    // Events of a call are left out, and then so is the `\n` that a cut has separated from one.
+    let call = pieces(&mut random, "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"b\"}}\n</tool_call>", 4);
+    let event = |text: &String| format!("data: {}\r\n\r\n", json!({"choices": [{"delta": {"content": text}}]}));
+    let call: String = call.iter().map(event).collect();
+    let short = [last.to_owned(), last.replace('\n', "\r\n"), call].map(|answer| (Options::new().calls(true), answer));
+    for answers in recorded.chunks(7) {
+        let stream = |(number, (options, answer)): (usize, &(Options, String))| {
+            let (options, most) = match number < short.len() {
+                true => (options.clone(), 3),
+                false => (options.clone().calls(number % 3 > 0).repair(number % 3 > 1), 400),
+            };
+            let chunks = random_cuts(&mut random, answer.as_bytes(), most).into_iter().map(<[u8]>::to_vec);
+            let chunks = chunks.collect::<Vec<_>>().into_iter();
+            (rewrite(&qwen3, &options, [answer]), Rewriter::new(&qwen3, &options).unwrap(), chunks, Vec::new())
+        };
+        let mut streams: Vec<_> = short.iter().chain(answers).enumerate().map(stream).collect();
+        let mut open: Vec<usize> = (0..streams.len()).collect();
+        while !open.is_empty() {
+            let at = random.below(open.len());
+            let (wanted, rewriter, chunks, out) = &mut streams[open[at]];
+            if let Some(chunk) = chunks.next() {
+                rewriter.feed(chunk, out).unwrap();
+                continue;
+            }
+            rewriter.finish(out).unwrap();
+            assert_eq!(String::from_utf8_lossy(out), *wanted);
+            open.swap_remove(at);
+        }
+    }
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //! differs only in its text and in values that are not read, it need not be parsed again. The result without parsing must be the
 //! same as with parsing.
 
+use super::buffers::{AnyFields, Buffers};
 use super::choices::{self, Choice, Choices, Layout};
-use super::event::Event;
 use super::format::{self, Format};
-use super::known::{KnownEvent, MOST_BYTES, Place};
+use super::known::{Ends, KnownEvent, MOST_BYTES, Place};
 use super::{messages, responses};
 use crate::json::Span;
 use crate::memory;
@@ -19,14 +19,6 @@ enum Known {
     Choice(&'static Layout, Choice<Place>),
     Messages(messages::Fields<Place>),
     Responses(responses::Fields<Place>),
-}
-
-/// The parts of an event that were read, unless they are kept with the choices.
-#[allow(clippy::large_enum_variant)] // It lives on the stack, for as long as its event is written.
-pub enum AnyFields {
-    None,
-    Messages(messages::Fields),
-    Responses(responses::Fields),
 }
 
 /// The envelope of a stream's events.
@@ -67,51 +59,47 @@ impl Envelope {
     pub fn read(
         &mut self,
         raw: &[u8],
-        event: &mut Event,
         choices: &mut Choices,
-        read: &mut AnyFields,
+        Buffers { event, chunk, fields, ends, .. }: &mut Buffers,
     ) -> memory::Result<Option<Format>> {
-        if self.known.is_none() || !self.event.fits(raw)? {
+        if self.known.is_none() || !self.event.fits(raw, ends)? {
             return Ok(None);
         }
         self.vain = self.vain.saturating_sub(1);
-        let has_only_text = if choices.looks_for_calls() { self.has_only_text(raw) } else { None };
+        let has_only_text = if choices.looks_for_calls() { self.has_only_text(raw, ends) } else { None };
         let start = usize::from(self.data.start);
-        let in_event = |place: &Place| self.event.moved(place.start.into())..self.event.moved(place.end.into());
+        let in_event = |place: &Place| ends.moved(place.start.into())..ends.moved(place.end.into());
         let in_data = |place: &Place| {
             let Span { start: from, end: to } = place.span();
-            self.event.moved(from + start) - start..self.event.moved(to + start) - start
+            ends.moved(from + start) - start..ends.moved(to + start) - start
         };
         event.set(in_event(&self.name), in_event(&self.data), self.line_end)?;
         let Some((format, known)) = &self.known else { return Ok(None) };
         match known {
             Known::Choice(layout, choice) => {
-                choices.begin_event();
-                choices.take(layout, Choice { has_only_text, ..choice.moved(in_data) })?;
+                choices.take(layout, Choice { has_only_text, ..choice.moved(in_data) }, chunk)?;
             }
-            Known::Messages(fields) => *read = AnyFields::Messages(fields.moved(in_data)),
-            Known::Responses(fields) => *read = AnyFields::Responses(fields.moved(in_data)),
+            Known::Messages(known) => *fields = AnyFields::Messages(known.moved(in_data)),
+            Known::Responses(known) => *fields = AnyFields::Responses(known.moved(in_data)),
         }
         Ok(Some(*format))
     }
 
     /// Returns whether the text is all that the compared event has for a client, or `None` if the event must be read to decide that.
-    fn has_only_text(&mut self, raw: &[u8]) -> Option<bool> {
+    fn has_only_text(&mut self, raw: &[u8], ends: &Ends) -> Option<bool> {
         let Some((_, Known::Choice(layout, _))) = &self.known else { return None };
         let known = &self.event.raw()[self.data.span()];
         let has_only_text = *self.has_only_text.get_or_insert_with(|| choices::has_only_text(known, layout));
         let says_as_much = |(known, value)| choices::says(raw, &value) == choices::says(self.event.raw(), &known);
-        self.event.varying().all(says_as_much).then_some(has_only_text)
+        self.event.varying(ends).all(says_as_much).then_some(has_only_text)
     }
 
     /// Learns the envelope of a parsed event, if the event has one text.
     pub fn learn(
         &mut self,
         raw: &[u8],
-        event: &Event,
         format: Format,
-        choices: &Choices,
-        read: &AnyFields,
+        Buffers { event, chunk, fields, .. }: &Buffers,
     ) -> memory::Result<()> {
         let Some(data) = event.single() else { return Ok(()) };
         if raw.len() > MOST_BYTES || self.vain > MOST_VAIN {
@@ -119,7 +107,7 @@ impl Envelope {
             self.event.clear();
             return Ok(());
         }
-        let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (read, Layout::of(format)) {
+        let (known, text, is_read): (_, _, fn(&[u8]) -> bool) = match (fields, Layout::of(format)) {
             (AnyFields::Messages(fields), _) => {
                 let Some(text) = fields.added() else { return Ok(()) };
                 (Known::Messages(fields.moved(Place::of)), text, messages::is_read)
@@ -129,7 +117,7 @@ impl Envelope {
                 (Known::Responses(fields.moved(Place::of)), text, responses::is_read)
             }
             (_, Some(layout)) => {
-                let Some(choice) = choices.only() else { return Ok(()) };
+                let Some(choice) = chunk.only() else { return Ok(()) };
                 let Some(content) = &choice.content else { return Ok(()) };
                 (Known::Choice(layout, choice.moved(Place::of)), content.value.clone(), choices::is_read)
             }

@@ -66,7 +66,7 @@ impl EventFramer {
     }
 }
 
-/// The fields of an event. One value is used for all events, so that its memory is reused.
+/// The fields of an event. One value is used for many events, so that its memory is reused.
 pub struct Event {
     /// The value of `event:`.
     pub name: Range<usize>,
@@ -81,16 +81,22 @@ pub struct Event {
     single: Range<usize>,
 }
 
-impl Event {
-    pub fn new() -> Event {
+impl Default for Event {
+    fn default() -> Event {
         Event { name: 0..0, line_end: b"\n", lines: Vec::new(), joined: Vec::new(), single: 0..0 }
+    }
+}
+
+impl Event {
+    /// Forgets the event, except its line end.
+    pub fn clear(&mut self) {
+        (self.name, self.single) = (0..0, 0..0);
+        memory::clear(&mut self.lines);
+        memory::clear(&mut self.joined);
     }
 
     pub fn read(&mut self, raw: &[u8]) -> Result<(), Error> {
-        self.name = 0..0;
-        self.single = 0..0;
-        memory::clear(&mut self.lines);
-        memory::clear(&mut self.joined);
+        self.clear();
         let mut at = 0;
         while at < raw.len() {
             let end = memchr2(b'\r', b'\n', &raw[at..]).map_or(raw.len(), |len| at + len);
@@ -205,7 +211,7 @@ impl Event {
 }
 
 /// The `\n` that arrives separately after an event that was left out and ended with `\r`. The `\n` is left out too.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct OwedLineFeed(bool);
 
 impl OwedLineFeed {
@@ -318,7 +324,7 @@ mod tests {
 
     #[test]
     fn lines_are_read_as_the_standard_says() {
-        let mut event = Event::new();
+        let mut event = Event::default();
         let raw = b"id: 7\r\nevent: one\r\ndata:{\r\n:data: no\r\ndata: \"a\":\r\ndata\r\n data: no\r\ndata:  1}\r\nevent:two";
         event.read(raw).unwrap();
         assert_eq!(event.data(raw), b"{\n\"a\":\n\n 1}");

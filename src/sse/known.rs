@@ -42,8 +42,18 @@ struct KnownValue {
 pub struct KnownEvent {
     raw: Vec<u8>,
     values: Vec<KnownValue>,
-    /// For each value that may differ: its end in the known event, and its end in the compared event.
-    ends: Vec<(usize, usize)>,
+}
+
+/// For each value of a known event that may differ: its end in the known event, and its end in the compared event.
+#[derive(Default)]
+pub struct Ends(Vec<(usize, usize)>);
+
+impl Ends {
+    /// Returns the position in the compared event that corresponds to a position in the known event.
+    pub fn moved(&self, place: usize) -> usize {
+        let before = self.0.iter().take_while(|(end, _)| *end <= place).last();
+        before.map_or(place, |(end, moved)| place - end + moved)
+    }
 }
 
 impl KnownEvent {
@@ -53,8 +63,8 @@ impl KnownEvent {
 
     /// Returns whether an event differs from the known one only in its text and in values that have differed before, and notes where
     /// these end.
-    pub fn fits(&mut self, raw: &[u8]) -> memory::Result<bool> {
-        self.ends.clear();
+    pub fn fits(&self, raw: &[u8], Ends(ends): &mut Ends) -> memory::Result<bool> {
+        ends.clear();
         let (mut from, mut at) = (0, 0);
         for value in self.values.iter().filter(|value| value.is_text || value.varies) {
             let span = value.place.span();
@@ -70,23 +80,17 @@ impl KnownEvent {
                 return Ok(false);
             }
             (from, at) = (span.end, end);
-            push(&mut self.ends, (from, at))?;
+            push(ends, (from, at))?;
         }
         Ok(from > 0 && raw[at..] == self.raw[from..])
     }
 
-    /// Returns the position in the compared event that corresponds to a position in the known event.
-    pub fn moved(&self, place: usize) -> usize {
-        let before = self.ends.iter().take_while(|(end, _)| *end <= place).last();
-        before.map_or(place, |(end, moved)| place - end + moved)
-    }
-
     /// Returns the values other than the text that may have differed: in the known event, and in the event that was compared.
-    pub fn varying(&self) -> impl Iterator<Item = (Span, Span)> {
-        let values = self.values.iter().filter(|value| value.is_text || value.varies).zip(&self.ends);
+    pub fn varying(&self, ends: &Ends) -> impl Iterator<Item = (Span, Span)> {
+        let values = self.values.iter().filter(|value| value.is_text || value.varies).zip(&ends.0);
         values.filter(|(value, _)| !value.is_text).map(|(value, &(_, end))| {
             let span = value.place.span();
-            (span.clone(), self.moved(span.start)..end)
+            (span.clone(), ends.moved(span.start)..end)
         })
     }
 

@@ -10,7 +10,7 @@
 // events, and puts chunks into one shape, if the host asks for that. `format` determines the format of an event, and `rewrite`
 // hands the event to the code for that format: `choices`, `messages` or `responses`, each a `Protocol`. The protocol finds the
 // text of the event, has `answer` split it, and notes the changes as `json::Edits`: all other bytes must stay the same. `values`
-// writes the split text as JSON.
+// writes the split text as JSON. `buffers` has the buffers for one event.
 // `envelope` finds the fields of an event faster, if the event differs from the `known` one in little more than its text. If no
 // thinking is wanted, none is written, and `hide` removes thinking that a server has split itself. `comments` removes comments.
 // `gate` reads requests, and decides which answers need a rewriter.
@@ -32,6 +32,7 @@
 //
 // The first comment of a module says which laws it keeps, and how.
 
+mod buffers;
 mod choices;
 mod comments;
 mod envelope;

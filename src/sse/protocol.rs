@@ -13,7 +13,7 @@ use crate::memory;
 pub const ALONE: usize = 32;
 
 /// The code for a group of formats that are rewritten alike. Each implementation also has a function `event`, which writes an
-/// event from the parts that were read.
+/// event from the parts that were read, and a function `body`, which writes an answer that is not a stream.
 pub trait Protocol {
     /// Returns the number of bytes that are held back.
     fn held(&self) -> usize;
@@ -23,9 +23,6 @@ pub trait Protocol {
 
     /// Releases text that must precede an event of another format. With `is_last`, no text continues after that event.
     fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<(), Error>;
-
-    /// Writes a whole body, which is an answer that is not a stream, with its changes. Returns whether there are any.
-    fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error>;
 
     /// Resets the state after `[DONE]` or an error.
     fn restart(&mut self, setup: &Setup) -> Result<(), Error>;
@@ -38,7 +35,7 @@ pub struct Context<'a> {
     pub out: &'a mut Vec<u8>,
 }
 
-/// Buffers for one event, reused for the next.
+/// Buffers for one event or body.
 pub struct Scratch {
     /// The last results of the scanner.
     pub parts: Parts,
@@ -51,8 +48,8 @@ pub struct Scratch {
     pub line_feed: OwedLineFeed,
 }
 
-impl Scratch {
-    pub fn new() -> Scratch {
+impl Default for Scratch {
+    fn default() -> Scratch {
         Scratch {
             parts: Parts::default(),
             edits: Edits::default(),
@@ -61,8 +58,10 @@ impl Scratch {
             line_feed: OwedLineFeed::default(),
         }
     }
+}
 
-    pub fn begin_event(&mut self) {
+impl Scratch {
+    pub fn clear(&mut self) {
         self.begin_data();
         self.alone = ALONE;
         self.line_feed = OwedLineFeed::default();

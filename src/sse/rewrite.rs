@@ -6,10 +6,11 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::choices::{Choices, Layout, hide_choices};
+use super::buffers::{self, AnyFields, Buffers};
+use super::choices::{Choices, Chunk, Layout, hide_choices};
 use super::comments::Silencer;
-use super::envelope::{AnyFields, Envelope};
-use super::event::{Event, EventPart, split_mark};
+use super::envelope::Envelope;
+use super::event::{EventPart, OwedLineFeed, split_mark};
 use super::format::Format;
 use super::hide;
 use super::messages::{self, Messages};
@@ -25,6 +26,9 @@ use crate::{Dialect, Error, Start};
 /// The maximum number of bytes that extra chunks may add to an event with many lines of data.
 const MOST_ADDED: usize = 1 << 20;
 
+/// The line end of a stream before its first line.
+const LINE_END: &[u8] = b"\n";
+
 /// Rewrites whole events and bodies.
 pub struct Rewrite {
     pub options: Options,
@@ -33,10 +37,11 @@ pub struct Rewrite {
     /// The code for these formats, which is created when the first event of a format arrives.
     messages: TryBox<Messages>,
     responses: TryBox<Responses>,
-    scratch: Scratch,
     /// Whether no event has been seen yet.
     fresh: bool,
-    event: Event,
+    /// The line end of the last event with a whole line, and whether a line feed is owed after the last event.
+    line_end: &'static [u8],
+    line_feed: OwedLineFeed,
     envelope: Envelope,
     /// Removes the comments from the stream, if requested.
     silencer: TryBox<Silencer>,
@@ -53,9 +58,9 @@ impl Rewrite {
             choices: Choices::new(options),
             messages: TryBox::NONE,
             responses: TryBox::NONE,
-            scratch: Scratch::new(),
             fresh: true,
-            event: Event::new(),
+            line_end: LINE_END,
+            line_feed: OwedLineFeed::default(),
             envelope: Envelope::new(),
             silencer: Silencer::new(options)?,
         })
@@ -93,9 +98,8 @@ impl Rewrite {
             responses.begin();
         }
         self.fresh = true;
-        self.event = Event::new();
+        (self.line_end, self.line_feed) = (LINE_END, OwedLineFeed::default());
         self.envelope.clear();
-        self.scratch.begin_event();
         if let Some(silencer) = self.silencer.get_mut() {
             silencer.begin_stream();
         }
@@ -109,17 +113,24 @@ impl Rewrite {
 
     /// Writes the text that is held back. With `Input::Finish`, the streams are over; with `Input::Flush`, they continue.
     pub fn write_held(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.begin_event();
-        self.release(input, out)
+        self.with_buffers(|rewrite, buffers| rewrite.release(input, &mut buffers.scratch, out))
     }
 
-    fn begin_event(&mut self) {
-        self.scratch.begin_event();
-        self.choices.begin_event();
+    /// Calls a function with the buffers for the next event, and keeps the event's line end and whether a line feed is owed.
+    fn with_buffers<T>(
+        &mut self,
+        work: impl FnOnce(&mut Rewrite, &mut Buffers) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        buffers::with(|buffers| {
+            buffers.event.line_end = self.line_end;
+            let result = work(self, buffers);
+            (self.line_end, self.line_feed) = (buffers.event.line_end, buffers.scratch.line_feed);
+            result
+        })
     }
 
-    fn release(&mut self, input: Input<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
+    fn release(&mut self, input: Input<'_>, scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Rewrite { options, setup, choices, messages, responses, .. } = self;
         if Promotes::new(&options.answer, options.max_event_bytes()).is_any_wanted() && matches!(input, Input::Flush) {
             // This also notes in the code of every format that the next event is not read.
             messages.made_by(|| Messages::new(options))?;
@@ -147,28 +158,32 @@ impl Rewrite {
 
     /// Writes a line that is an object, with its changes. With `last`, the streams end with this line.
     pub fn line(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.with_buffers(|rewrite, buffers| rewrite.one_line(raw, last, buffers, out))
+    }
+
+    fn one_line(&mut self, raw: &[u8], last: bool, buffers: &mut Buffers, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, is_first) = self.pass_mark(raw, out)?;
-        if self.known(raw, last, out)? {
+        if self.known(raw, last, buffers, out)? {
             return Ok(());
         }
-        self.event.read_data(raw)?;
-        self.begin_event();
+        buffers.event.read_data(raw)?;
+        let data = buffers.event.data(raw);
         // Only Ollama streams lines. For another format, events could not be written between lines.
-        let format = match Format::of(self.event.data(raw), self.options.formats) {
+        let format = match Format::of(data, self.options.formats) {
             Some(format) if !is_ollama(Some(format)) && format != Format::Error => Some(Format::Unknown),
             format => format,
         };
         if let Some(layout) = format.and_then(Layout::of) {
-            self.choices.read(layout, self.event.data(raw))?;
-            if is_first && self.choices.is_whole() {
+            self.choices.read(layout, data, &mut buffers.chunk)?;
+            if is_first && buffers.chunk.is_whole() {
                 // The line is a whole answer to a request without streaming.
-                return self.body(raw, false, out);
+                return self.one_body(raw, false, buffers, out);
             }
-            self.learn(format, &AnyFields::None, raw)?;
+            self.learn(format, raw, buffers)?;
         } else {
             self.setup.stats.unread += u64::from(!matches!(format, None | Some(Format::Error)));
         }
-        self.data(format, &AnyFields::None, raw, 0..raw.len(), last, out)?;
+        self.data(format, raw, 0..raw.len(), last, buffers, out)?;
         Ok(())
     }
 
@@ -195,59 +210,65 @@ impl Rewrite {
 
     fn one_event(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let (raw, _) = self.pass_mark(raw, out)?;
-        if self.scratch.line_feed.is(raw) {
+        if self.line_feed.is(raw) {
             return Ok(());
         }
-        if self.known(raw, last, out)? {
-            return Ok(());
-        }
-        self.event.read(raw)?;
-        self.begin_event();
-        let mut read = AnyFields::None;
-        let format = self.read(raw, &mut read)?;
+        self.with_buffers(|rewrite, buffers| match rewrite.known(raw, last, buffers, out)? {
+            true => Ok(()),
+            false => rewrite.new_event(raw, last, buffers, out),
+        })
+    }
+
+    /// Writes an event that must be parsed.
+    fn new_event(&mut self, raw: &[u8], last: bool, buffers: &mut Buffers, out: &mut Vec<u8>) -> Result<(), Error> {
+        buffers.event.read(raw)?;
+        let format = self.read(raw, buffers)?;
         if format.is_none() {
-            let values = self.event.values(raw)?;
+            let values = buffers.event.values(raw)?;
             if values.len() > 1 && values.iter().all(|(_, value)| is_data(&raw[value.clone()])) {
-                return self.each_line(&values, raw, last, out);
+                return self.each_line(&values, raw, last, buffers, out);
             }
         }
-        let completed = match &read {
+        let completed = match &buffers.fields {
             AnyFields::Responses(fields) => {
                 let responses = self.responses.made_by(|| Responses::new(&self.options))?;
-                responses.complete(raw, &self.event, fields)?
+                responses.complete(raw, &buffers.event, fields)?
             }
             _ => None,
         };
         if let Some(raw) = &completed {
-            self.event.read(raw)?;
-            read = AnyFields::Responses(responses::Fields::read(self.event.data(raw)));
+            buffers.event.read(raw)?;
+            buffers.fields = AnyFields::Responses(responses::Fields::read(buffers.event.data(raw)));
         }
         let is_copied = completed.is_none();
         let raw = completed.as_deref().unwrap_or(raw);
-        self.learn(format, &read, raw)?;
-        let changes = self.data(format, &read, raw, 0..raw.len(), last, out)?;
+        self.learn(format, raw, buffers)?;
+        let changes = self.data(format, raw, 0..raw.len(), last, buffers, out)?;
         self.setup.stats.changed += u64::from(!changes && !is_copied);
         Ok(())
     }
 
     /// Writes the event if it has the known envelope. Returns whether the event was written.
-    fn known(&mut self, raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let Rewrite { choices, event, envelope, .. } = self;
-        let mut read = AnyFields::None;
-        let Some(format) = envelope.read(raw, event, choices, &mut read)? else { return Ok(false) };
-        self.scratch.begin_event();
-        self.data(Some(format), &read, raw, 0..raw.len(), last, out)?;
+    fn known(&mut self, raw: &[u8], last: bool, buffers: &mut Buffers, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let Some(format) = self.envelope.read(raw, &mut self.choices, buffers)? else { return Ok(false) };
+        self.data(Some(format), raw, 0..raw.len(), last, buffers, out)?;
         Ok(true)
     }
 
-    fn learn(&mut self, format: Option<Format>, read: &AnyFields, raw: &[u8]) -> memory::Result<()> {
-        let Rewrite { choices, event, envelope, .. } = self;
-        format.map_or(Ok(()), |format| envelope.learn(raw, event, format, choices, read))
+    fn learn(&mut self, format: Option<Format>, raw: &[u8], buffers: &Buffers) -> memory::Result<()> {
+        format.map_or(Ok(()), |format| self.envelope.learn(raw, format, buffers))
     }
 
     /// Writes an event with several lines of data, each of which is a JSON object. If something changes, each line becomes an
     /// event.
-    fn each_line(&mut self, values: &[(usize, Span)], raw: &[u8], last: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn each_line(
+        &mut self,
+        values: &[(usize, Span)],
+        raw: &[u8],
+        last: bool,
+        buffers: &mut Buffers,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         let start = out.len();
         let most = start + MOST_ADDED + 2 * raw.len();
         let mut changes = false;
@@ -255,21 +276,21 @@ impl Rewrite {
             let line = if number == 0 { 0 } else { *line };
             let end = values.get(number + 1).map_or(raw.len(), |&(line, _)| line);
             if number > 0 {
-                append(out, self.event.line_end)?;
+                append(out, buffers.event.line_end)?;
             }
             if out.len() > most {
                 changes = true;
                 let input = if last { Input::Finish } else { Input::Flush };
-                self.release(input, out)?;
+                self.release(input, &mut buffers.scratch, out)?;
                 append(out, &raw[line..])?;
                 break;
             }
-            self.event.select(value.clone());
-            self.scratch.begin_data();
-            self.choices.begin_event();
-            let mut read = AnyFields::None;
-            let format = self.read(raw, &mut read)?;
-            changes |= self.data(format, &read, raw, line..end, last && end == raw.len(), out)?;
+            buffers.event.select(value.clone());
+            buffers.scratch.begin_data();
+            buffers.chunk.clear();
+            buffers.fields = AnyFields::None;
+            let format = self.read(raw, buffers)?;
+            changes |= self.data(format, raw, line..end, last && end == raw.len(), buffers, out)?;
         }
         if !changes {
             out.truncate(start);
@@ -279,22 +300,23 @@ impl Rewrite {
     }
 
     /// Reads the data of the event, or its selected line. Returns `None` if that is not a JSON object.
-    fn read(&mut self, raw: &[u8], read: &mut AnyFields) -> Result<Option<Format>, Error> {
-        let data = self.event.data(raw);
+    fn read(&mut self, raw: &[u8], buffers: &mut Buffers) -> Result<Option<Format>, Error> {
+        let Buffers { event, chunk, fields, .. } = buffers;
+        let data = event.data(raw);
         // Ollama streams lines, so the format of an event with an object of Ollama is unknown.
         let format = self.format(data).map(|format| if is_ollama(Some(format)) { Format::Unknown } else { format });
         let Some(layout) = format.and_then(Layout::of) else {
             match format {
-                Some(Format::Messages) => *read = AnyFields::Messages(messages::Fields::read(data)),
-                Some(Format::Responses) => *read = AnyFields::Responses(responses::Fields::read(data)),
+                Some(Format::Messages) => *fields = AnyFields::Messages(messages::Fields::read(data)),
+                Some(Format::Responses) => *fields = AnyFields::Responses(responses::Fields::read(data)),
                 Some(Format::Unknown) => self.setup.stats.unread += 1,
                 _ => {}
             }
             return Ok(format);
         };
-        let error = self.choices.read(layout, data)?;
+        let error = self.choices.read(layout, data, chunk)?;
         // If only chat is read, this object was taken for chat without looking at its format.
-        let other = if error == Some(false) { self.other_format(data) } else { None };
+        let other = if error == Some(false) { self.other_format(data, chunk) } else { None };
         self.setup.stats.unread += u64::from(other == Some(Format::Unknown));
         Ok(match (error, other) {
             (None, _) => None,
@@ -313,21 +335,21 @@ impl Rewrite {
     }
 
     /// Returns the format of an object that was read as chat and has no choices.
-    fn other_format(&self, data: &[u8]) -> Option<Format> {
-        if self.choices.is_empty() { Format::of(data, self.options.formats) } else { None }
+    fn other_format(&self, data: &[u8], chunk: &Chunk) -> Option<Format> {
+        if chunk.is_empty() { Format::of(data, self.options.formats) } else { None }
     }
 
     /// Writes a part of an event whose data was read, with its changes. Returns whether there are any.
     fn data(
         &mut self,
         format: Option<Format>,
-        read: &AnyFields,
         raw: &[u8],
         part: Span,
         last: bool,
+        Buffers { event, chunk, fields, scratch, .. }: &mut Buffers,
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let Rewrite { options, setup, scratch, event, choices, messages, responses, .. } = self;
+        let Rewrite { options, setup, choices, messages, responses, .. } = self;
         let event = EventPart { raw, part, event };
         let ended = format == Some(Format::Error) || event.name() == b"error" || is_end(event.data());
         let start = out.len();
@@ -350,7 +372,7 @@ impl Rewrite {
             other.make_way(context, is_last, &event)?;
         }
         let has_released = context.out.len() > start;
-        let changes = match read {
+        let changes = match fields {
             AnyFields::Messages(fields) if is_of_messages => {
                 messages.made_by(|| Messages::new(options))?.event(context, is_last, &event, fields)?
             }
@@ -362,7 +384,7 @@ impl Rewrite {
                 let fields = &responses::Fields::read(event.data());
                 responses.made_by(|| Responses::new(options))?.event(context, is_last, &event, fields)?
             }
-            _ => choices.event(context, is_last, &event)?,
+            _ => choices.event(context, is_last, &event, chunk)?,
         };
         let changes = changes | has_released;
         if let Some(silencer) = self.silencer.get_mut() {
@@ -380,31 +402,32 @@ impl Rewrite {
     /// Writes a whole body, which is an answer that is not a stream, with its changes. `is_shaped` means that an earlier step
     /// has changed it.
     pub fn body(&mut self, raw: &[u8], is_shaped: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.with_buffers(|rewrite, buffers| rewrite.one_body(raw, is_shaped, buffers, out))
+    }
+
+    fn one_body(&mut self, raw: &[u8], is_shaped: bool, buffers: &mut Buffers, out: &mut Vec<u8>) -> Result<(), Error> {
         let format = self.format(raw);
-        let Rewrite { options, setup, scratch, choices, messages, responses, .. } = self;
+        let Rewrite { options, setup, choices, messages, responses, .. } = self;
         setup.stats.events += 1;
         let layout = format.and_then(Layout::of);
-        let protocol: &mut dyn Protocol = match (format, layout) {
-            (Some(Format::Messages), _) => messages.made_by(|| Messages::new(options))?,
-            (Some(Format::Responses), _) => responses.made_by(|| Responses::new(options))?,
-            (_, Some(layout)) => {
-                choices.use_layout(layout);
-                choices
-            }
+        let start = out.len();
+        let Buffers { chunk, scratch, .. } = buffers;
+        let context = &mut Context { setup, scratch, out };
+        let mut changes = match (format, layout) {
+            (Some(Format::Messages), _) => messages.made_by(|| Messages::new(options))?.body(context, raw)?,
+            (Some(Format::Responses), _) => responses.made_by(|| Responses::new(options))?.body(context, raw)?,
+            (_, Some(layout)) => choices.body(context, layout, raw, chunk)?,
             _ => {
-                setup.stats.unread += u64::from(format == Some(Format::Unknown));
-                return Ok(append(out, raw)?);
+                context.setup.stats.unread += u64::from(format == Some(Format::Unknown));
+                return Ok(append(context.out, raw)?);
             }
         };
-        let start = out.len();
-        let context = &mut Context { setup, scratch, out };
-        let mut changes = protocol.body(context, raw)?;
         if options.drops_thinking() {
             changes |= hide_body(options.formats, start, context)?;
         }
         setup.stats.changed += u64::from(changes || is_shaped);
         if layout.is_some() {
-            self.setup.stats.unread += u64::from(self.other_format(raw) == Some(Format::Unknown));
+            self.setup.stats.unread += u64::from(self.other_format(raw, chunk) == Some(Format::Unknown));
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::sse::protocol::{Context, Scratch};
 pub fn chunk(layout: &Layout, start: usize, context: &mut Context<'_>) -> Result<bool, Error> {
     let Context { scratch: Scratch { edits, .. }, out, .. } = context;
     let raw = memory::copy(&out[start..])?;
-    let mut event = Event::new();
+    let mut event = Event::default();
     if layout.extra.is_event {
         event.read(&raw)?
     } else {

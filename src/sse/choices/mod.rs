@@ -170,6 +170,45 @@ struct DeferredEdit {
     edit_ref: EditRef,
 }
 
+/// A chunk: its choices, and buffers for writing it.
+#[derive(Default)]
+pub struct Chunk {
+    choices: Vec<Choice>,
+    deferred: Vec<DeferredEdit>,
+    /// The beginning of the extra chunks before it; empty until one is needed.
+    head: Vec<u8>,
+}
+
+impl Chunk {
+    /// Forgets the chunk.
+    pub fn clear(&mut self) {
+        memory::clear(&mut self.choices);
+        memory::clear(&mut self.deferred);
+        self.head.clear();
+    }
+
+    /// Returns the only choice of the chunk, if it continues a text that is to be split.
+    pub fn only(&self) -> Option<&Choice> {
+        match &self.choices[..] {
+            [choice] if !choice.finishes && !choice.is_split && choice.breaks.is_none() && choice.beside.is_none() => {
+                Some(choice)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether the chunk has no choice.
+    pub fn is_empty(&self) -> bool {
+        self.choices.is_empty()
+    }
+
+    /// Returns whether the chunk has both text and the finish reason of its first choice.
+    pub fn is_whole(&self) -> bool {
+        let says = |choice: &Choice| choice.answers || choice.is_split || choice.breaks.is_some();
+        self.choices.first().is_some_and(|choice| choice.finishes && says(choice))
+    }
+}
+
 /// The streams of all choices.
 pub struct Choices {
     /// The field for the thinking; `None` if the thinking is left out.
@@ -179,12 +218,7 @@ pub struct Choices {
     promotes: Promotes,
     /// The layout of the event or body that was read last.
     layout: &'static Layout,
-    /// The choices of the event or body that was read last.
-    read: Vec<Choice>,
     all: Vec<ChoiceStream>,
-    deferred: Vec<DeferredEdit>,
-    /// The beginning of the event's extra chunks; empty until one is needed.
-    head: Vec<u8>,
     /// Whether an event of the stream was sent unread, so that content may have been sent.
     has_unread: bool,
 }
@@ -197,51 +231,22 @@ impl Choices {
             merges: options.merge,
             promotes: Promotes::new(&options.answer, options.max_event_bytes()),
             layout: Layout::CHAT,
-            read: Vec::new(),
             all: Vec::new(),
-            deferred: Vec::new(),
-            head: Vec::new(),
             has_unread: false,
         }
     }
 
-    /// Sets the layout of the next body.
-    pub fn use_layout(&mut self, layout: &'static Layout) {
-        self.layout = layout;
-    }
-
     /// Notes the only choice of a chunk that has the envelope of the chunk before, as `read` does for other chunks.
-    pub fn take(&mut self, layout: &'static Layout, mut choice: Choice) -> memory::Result<()> {
+    pub fn take(&mut self, layout: &'static Layout, mut choice: Choice, chunk: &mut Chunk) -> memory::Result<()> {
         self.layout = layout;
         // This chunk's text differs from the earlier chunk's, so `answers` is computed again.
         choice.answers = choice.content.as_ref().is_some_and(|content| content.value.len() > 2);
-        push(&mut self.read, choice)
-    }
-
-    /// Returns the only choice of the chunk that was read last, if it continues a text that is to be split.
-    pub fn only(&self) -> Option<&Choice> {
-        match &self.read[..] {
-            [choice] if !choice.finishes && !choice.is_split && choice.breaks.is_none() && choice.beside.is_none() => {
-                Some(choice)
-            }
-            _ => None,
-        }
+        push(&mut chunk.choices, choice)
     }
 
     /// Returns whether calls are looked for in the first choice.
     pub fn looks_for_calls(&self) -> bool {
         self.all.first().is_some_and(|stream| stream.text.looks_for_calls())
-    }
-
-    /// Returns whether the event that was read last has no choice.
-    pub fn is_empty(&self) -> bool {
-        self.read.is_empty()
-    }
-
-    /// Returns whether the event that was read last has both text and the finish reason of its first choice.
-    pub fn is_whole(&self) -> bool {
-        let says = |choice: &Choice| choice.answers || choice.is_split || choice.breaks.is_some();
-        self.read.first().is_some_and(|choice| choice.finishes && says(choice))
     }
 
     /// Begins a new stream, whose first choice starts like the first choice of the last stream.
@@ -252,8 +257,6 @@ impl Choices {
             stream.text.scanner.reset();
             stream.begin(self.promotes);
         }
-        // A body, or the last event, may have been large.
-        self.begin_event();
     }
 
     /// Drops the stream of the first choice, because the next stream has another dialect or start.
@@ -328,9 +331,9 @@ impl Choices {
     }
 
     /// Finds the choices of a chunk. Returns whether it reports an error, or `None` if it cannot be rewritten.
-    pub fn read(&mut self, layout: &'static Layout, data: &[u8]) -> Result<Option<bool>, Error> {
+    pub fn read(&mut self, layout: &'static Layout, data: &[u8], chunk: &mut Chunk) -> Result<Option<bool>, Error> {
         self.layout = layout;
-        chunk::read(data, layout, false, self.field(), &mut self.read)
+        chunk::read(data, layout, false, self.field(), &mut chunk.choices)
     }
 
     /// Writes the chunks of one choice that precede an event, and notes the changes of the choice in the event. `again` means that the
@@ -342,6 +345,7 @@ impl Choices {
         over: bool,
         again: bool,
         event: &EventPart<'_>,
+        Chunk { deferred, head, .. }: &mut Chunk,
     ) -> Result<bool, Error> {
         let Context { setup, scratch, out } = context;
         let field = self.field();
@@ -421,14 +425,14 @@ impl Choices {
         if text.holds() || stream.wrapper.get().is_some_and(|wrapper| wrapper.held() > 0) {
             stream.head.made_by(|| Head::new(layout))?.keep(event, layout, Some(choice))?;
         }
-        if !before.is_empty() && self.head.is_empty() {
-            head::write(event, layout, choice, &mut self.head)?;
+        if !before.is_empty() && head.is_empty() {
+            head::write(event, layout, choice, head)?;
         }
         if !before.is_empty() {
             let role = choice.role.as_ref().filter(|_| !layout.repeats_role);
-            let extra = ExtraChunk { layout, head: &self.head, index, field, line_end };
+            let extra = ExtraChunk { layout, head, index, field, line_end };
             // If the event has had this choice already, the earlier text must not be sent after the text of these extra chunks.
-            for deferred in self.deferred.extract_if(.., |deferred| deferred.index == index) {
+            for deferred in deferred.extract_if(.., |deferred| deferred.index == index) {
                 let empty = if deferred.target == Target::Calls { &b"null"[..] } else { b"\"\"" };
                 let mut value = edits.take(deferred.edit_ref.edit, empty)?;
                 value.start += deferred.edit_ref.skip;
@@ -461,23 +465,22 @@ impl Choices {
             Fields { layout, field, data, choice, content, parts, runs: inside, is_body: false }.note(edits)?
         };
         if again {
-            push(&mut self.deferred, DeferredEdit { index, target, edit_ref })?;
+            push(deferred, DeferredEdit { index, target, edit_ref })?;
         }
         Ok(false)
     }
 
-    /// Begins the next event of the stream.
-    pub fn begin_event(&mut self) {
-        memory::clear(&mut self.read);
-        memory::clear(&mut self.deferred);
-        self.head.clear();
-    }
-
     /// Writes a parsed chunk with its changes, or nothing if calls are looked for and nothing of the chunk is left. With `is_last`, no
     /// text follows the chunk. Returns whether there are changes.
-    pub fn event(&mut self, context: &mut Context<'_>, is_last: bool, event: &EventPart<'_>) -> Result<bool, Error> {
+    pub fn event(
+        &mut self,
+        context: &mut Context<'_>,
+        is_last: bool,
+        event: &EventPart<'_>,
+        chunk: &mut Chunk,
+    ) -> Result<bool, Error> {
         let start = context.out.len();
-        let read = mem::take(&mut self.read);
+        let read = mem::take(&mut chunk.choices);
         if is_last {
             let here = |index| read.iter().any(|choice| choice.index == Some(index));
             self.release_some(context, Input::Finish, |index| !here(index))?;
@@ -485,15 +488,16 @@ impl Choices {
         let mut is_emptied = false;
         for (at, choice) in read.iter().enumerate() {
             let again = read[at + 1..].iter().any(|later| later.index == choice.index);
-            is_emptied = self.delta(context, choice, is_last && !again, again, event)?;
+            is_emptied = self.delta(context, choice, is_last && !again, again, event, chunk)?;
             if let Some(beside) = &choice.beside {
                 self.message_beside(context, choice, beside, event.data())?;
             }
         }
-        self.read = read;
+        chunk.choices = read;
         let has_only_text =
             |choice: &Choice| choice.has_only_text.unwrap_or_else(|| has_only_text(event.data(), self.layout));
-        if is_emptied && context.out.len() == start && event.is_data_alone() && self.only().is_some_and(has_only_text) {
+        if is_emptied && context.out.len() == start && event.is_data_alone() && chunk.only().is_some_and(has_only_text)
+        {
             context.scratch.leave_out(event);
             return Ok(true);
         }
@@ -501,8 +505,26 @@ impl Choices {
         let written = context.out.len();
         event.write(&mut context.scratch.edits, context.out)?;
         // Thinking that the server has split itself is still in the event.
-        let may_think = self.field.is_none() && self.read.iter().any(|it| it.is_split || it.beside.is_some());
+        let may_think = self.field.is_none() && chunk.choices.iter().any(|it| it.is_split || it.beside.is_some());
         Ok(may_think && hide::chunk(self.layout, written, context)? || changes)
+    }
+
+    /// Writes a body with its changes. Returns whether there are any.
+    pub fn body(
+        &mut self,
+        context: &mut Context<'_>,
+        layout: &'static Layout,
+        raw: &[u8],
+        chunk: &mut Chunk,
+    ) -> Result<bool, Error> {
+        self.layout = layout;
+        chunk::read(raw, layout, true, self.field(), &mut chunk.choices)?;
+        tokens::find(raw, &mut chunk.choices);
+        context.scratch.edits.clear();
+        chunk.choices.iter().try_for_each(|choice| self.message(context, choice, raw))?;
+        let edits = &mut context.scratch.edits;
+        edits.apply(raw, 0..raw.len(), Span::clone, context.out)?;
+        Ok(!edits.list.is_empty())
     }
 }
 
@@ -518,19 +540,6 @@ impl Protocol for Choices {
 
     fn make_way(&mut self, context: &mut Context<'_>, is_last: bool, _: &EventPart<'_>) -> Result<(), Error> {
         if is_last { self.release(context, Input::Finish) } else { Ok(()) }
-    }
-
-    /// Writes a body whose layout is known.
-    fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
-        chunk::read(raw, self.layout, true, self.field(), &mut self.read)?;
-        tokens::find(raw, &mut self.read);
-        context.scratch.edits.clear();
-        let read = mem::take(&mut self.read);
-        read.iter().try_for_each(|choice| self.message(context, choice, raw))?;
-        self.read = read;
-        let edits = &mut context.scratch.edits;
-        edits.apply(raw, 0..raw.len(), Span::clone, context.out)?;
-        Ok(!edits.list.is_empty())
     }
 
     fn restart(&mut self, setup: &Setup) -> Result<(), Error> {

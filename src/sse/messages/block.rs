@@ -91,7 +91,7 @@ impl TextBlock {
     /// Writes the start event with this index, and the held events after it.
     fn write_start(&mut self, index: Option<u64>, outgoing: &mut Outgoing, out: &mut Vec<u8>) -> Result<(), Error> {
         outgoing.added += u64::from(!mem::take(&mut self.waits));
-        let (mut event, mut edits) = (Event::new(), Edits::default());
+        let (mut event, mut edits) = (Event::default(), Edits::default());
         let mut from = 0;
         for &end in &self.ends {
             let raw = &self.start[from..end];

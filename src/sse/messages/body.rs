@@ -14,7 +14,7 @@ use crate::{EndReason, Error};
 
 impl Messages {
     /// Writes a whole message with its changes. Returns whether there are any.
-    pub fn whole(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
+    pub fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
         self.begin_message(context.setup);
         self.message.promotion = self.promotes.of_body();
         context.scratch.edits.clear();

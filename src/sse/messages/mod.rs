@@ -462,10 +462,6 @@ impl Protocol for Messages {
         if is_quiet { Ok(()) } else { self.write_starts(context.out) }
     }
 
-    fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
-        self.whole(context, raw)
-    }
-
     fn restart(&mut self, _: &Setup) -> Result<(), Error> {
         self.begin();
         Ok(())

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::json::{Edits, Span};
 use crate::memory::{self, TryBox, append};
 use crate::sse::event::{Event, EventPart, split_mark};
-use crate::sse::known::KnownEvent;
+use crate::sse::known::{Ends, KnownEvent};
 use crate::sse::options::Options;
 
 /// The shaper of one stream or body.
@@ -18,6 +18,8 @@ pub struct Shaper {
     chunk: Chunk,
     /// The last event, if it was not changed.
     clean: KnownEvent,
+    /// The places that a comparison with `clean` notes.
+    ends: Ends,
     event: Event,
     edits: Edits,
     shaped: Vec<u8>,
@@ -27,7 +29,7 @@ impl Shaper {
     /// Returns the object that shapes events, if requested.
     pub fn new(options: &Options) -> memory::Result<TryBox<Shaper>> {
         let wanted = Wanted::new(options);
-        if wanted.shapes() { TryBox::new(Shaper::of(Wanted { repairs: false, ..wanted })) } else { Ok(TryBox::NONE) }
+        TryBox::of(wanted.shapes().then(|| Shaper::of(Wanted { repairs: false, ..wanted })))
     }
 
     fn of(wanted: Wanted) -> Shaper {
@@ -35,7 +37,8 @@ impl Shaper {
             fresh: true,
             chunk: Chunk::new(wanted),
             clean: KnownEvent::default(),
-            event: Event::new(),
+            ends: Ends::default(),
+            event: Event::default(),
             edits: Edits::default(),
             shaped: Vec::new(),
         }
@@ -54,7 +57,7 @@ impl Shaper {
         last: bool,
         mut pass: impl FnMut(&[u8], bool) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        if !last && self.clean.fits(raw)? {
+        if !last && self.clean.fits(raw, &mut self.ends)? {
             pass(raw, true)?;
             return Ok(false);
         }

@@ -83,7 +83,7 @@ impl Responses {
     }
 
     /// Writes a whole body, which is an answer that is not a stream, with its changes. Returns whether there are any.
-    pub(super) fn whole(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
+    pub fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
         let response = Object::read(raw, 0..raw.len());
         let Some(output) = response.output.clone() else {
             append(context.out, raw)?;

@@ -423,10 +423,6 @@ impl Protocol for Responses {
         if self.is_active && is_last { self.release(context, Input::Finish) } else { Ok(()) }
     }
 
-    fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
-        self.whole(context, raw)
-    }
-
     fn restart(&mut self, _: &Setup) -> Result<(), Error> {
         self.begin();
         Ok(())

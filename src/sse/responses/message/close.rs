@@ -94,7 +94,7 @@ impl Message {
         if !outgoing.is_silent {
             outgoing.truncated += u64::from(self.done.is_cut);
             let target = ItemTarget { out: self.place, id: &self.id, pair: self.pair };
-            let mut event = Event::new();
+            let mut event = Event::default();
             event.read(&self.added)?;
             let data = event.data(&self.added);
             let item = Fields::read(data).item.map(|at| Object::read(data, at)).unwrap_or_default();
@@ -110,7 +110,7 @@ impl Message {
 /// has log probabilities.
 fn write_part(part: &TextPart, out: &mut Vec<u8>) -> Result<bool, Error> {
     let text = &part.kept.text;
-    let mut event = Event::new();
+    let mut event = Event::default();
     let (data, object) = if part.added.starts_with(b"{") {
         if part.is_plain() {
             append(out, &part.added)?;

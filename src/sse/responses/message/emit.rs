@@ -92,7 +92,7 @@ impl Message {
         if raw.is_empty() || outgoing.is_silent {
             return Ok(());
         }
-        let mut event = Event::new();
+        let mut event = Event::default();
         event.read(raw)?;
         let event = EventPart { raw, part: 0..raw.len(), event: &event };
         let fields = Fields::read(event.data());
