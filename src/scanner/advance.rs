@@ -26,7 +26,7 @@ pub enum Take {
     /// Text: the whole chunk, or the first bytes of it, up to the byte after which nothing is held. With this kind and those
     /// before it, feeding cannot panic.
     Parts,
-    /// Text, or the next piece of a body of calls, for a caller that has already tried to feed the whole chunk.
+    /// Text, or the next piece of a body of calls, for a caller that has already tried to feed a short chunk as a whole.
     Pieces,
 }
 
@@ -92,9 +92,9 @@ impl Scanner {
             return Some(Part { is_last: front.len() == chunk.len(), ..part });
         }
         match take {
-            Take::Whole => engine.advance_in_value(compiled, chunk),
+            Take::Whole if chunk.len() <= SHORT => engine.advance_in_value(compiled, chunk),
             Take::Pieces => engine.advance_in_body(compiled, chunk),
-            Take::WholeText | Take::Parts => None,
+            Take::WholeText | Take::Whole | Take::Parts => None,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Finds bytes that do not change the state of a body: most bytes of a string, a value, an element's text, text outside calls,
-//! or a held word. A short chunk of such bytes is fed without a step. First the chunk is searched for bytes that might change the
-//! state; any such bytes are then examined. Every byte that might change the state must be listed in this file. No function of this
+//! or a held word. A short chunk of such bytes, and any chunk in a string, is fed without a step. First a short chunk is
+//! searched for bytes that might change the state; any such bytes are then examined. Every byte that might change the state must be listed in this file. No function of this
 //! file can panic.
+
+use memchr::memchr2;
 
 use super::state::{Body, ElementContent, LiteralState, Piece, Role, State};
 use crate::{
@@ -9,6 +11,9 @@ use crate::{
     matcher::bytes::{ByteSet, insert},
     utf8::{incomplete_tail, is_continuation},
 };
+
+/// The maximum number of bytes that are searched one by one.
+const FEW: usize = 16;
 
 /// A context in which most bytes do not change the state.
 #[derive(Clone, Copy, PartialEq)]
@@ -75,14 +80,21 @@ fn may_end_value(rule: &TagsRule, text: &[u8]) -> bool {
 
 /// Returns whether a string continues after a chunk; if so, it notes whether an escape is open.
 fn keeps_string(quote: u8, is_escaped: &mut bool, chunk: &[u8]) -> bool {
-    let mut is_open = *is_escaped;
-    for &byte in chunk {
-        if byte == quote && !is_open {
+    // For few bytes, the call would cost more than it saves.
+    let find = |text: &[u8]| match text.len() {
+        ..=FEW => text.iter().position(|&byte| byte == quote || byte == b'\\'),
+        _ => memchr2(quote, b'\\', text),
+    };
+    let mut at = usize::from(*is_escaped);
+    while let Some(found) = chunk.get(at..).and_then(find) {
+        at += found;
+        if chunk.get(at) == Some(&quote) {
             return false;
         }
-        is_open = byte == b'\\' && !is_open;
+        // The byte after a backslash does not end the string.
+        at += 2;
     }
-    *is_escaped = is_open;
+    *is_escaped = at > chunk.len();
     true
 }
 
@@ -130,7 +142,7 @@ impl Body {
         }
     }
 
-    /// Reads a chunk that has bytes that might change the state (`decides`), if none of these bytes does. Returns false, and
+    /// Reads a chunk that may have bytes that might change the state (`decides`), if none of these bytes does. Returns false, and
     /// reads nothing, if the state may change.
     pub fn pass(&mut self, table: &CallTable, chunk: &[u8], decides: impl Fn(u8) -> bool) -> bool {
         if incomplete_tail(chunk) > 0 {
@@ -152,6 +164,41 @@ impl Body {
             (State::ValueText { .. }, BodyRule::Tags(rule)) => !tails.any(|tail| may_end_value(rule, tail)),
             (State::CData, BodyRule::Tags(rule)) => !tails.any(|tail| is_beginning(tail, CDATA_END, &rule.value[1])),
             _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keeps_string;
+
+    #[test]
+    fn a_string_ends_at_the_first_quote_that_is_not_escaped() {
+        let mut chunks = vec![Vec::new()];
+        for len in 0..6 {
+            let longer = chunks.iter().filter(|chunk| chunk.len() == len).flat_map(|chunk| {
+                [b'a', b'"', b'\\'].map(|byte| chunk.iter().copied().chain([byte]).collect::<Vec<u8>>())
+            });
+            chunks.extend(longer.collect::<Vec<_>>());
+        }
+        // With the bytes before it, a chunk is longer than `FEW`, or as long.
+        let long = |chunk: &Vec<u8>| [&b"\\\"aaaaaaaaaaa"[..], chunk].concat();
+        for chunk in chunks.iter().cloned().chain(chunks.iter().map(long)) {
+            for was_escaped in [false, true] {
+                let step = |is_escaped: bool, &byte: &u8| match byte {
+                    b'"' if !is_escaped => None,
+                    _ => Some(byte == b'\\' && !is_escaped),
+                };
+                let wanted = chunk.iter().try_fold(was_escaped, step);
+                let mut is_escaped = was_escaped;
+                let keeps = keeps_string(b'"', &mut is_escaped, &chunk);
+                assert_eq!(
+                    keeps.then_some(is_escaped),
+                    wanted,
+                    "{:?}, {was_escaped}",
+                    chunk.escape_ascii().to_string()
+                );
+            }
         }
     }
 }
