@@ -190,7 +190,9 @@ impl Calls {
     /// Reads the next event of the scanner. At most `room` bytes may wait.
     pub fn take(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         let room = self.own_room(room);
-        let Some(mut rehearsal) = self.rehearsal.take() else { return self.take_decided(event, room, out) };
+        let Some(mut rehearsal) = self.rehearsal.take_if(|rehearsal| !rehearsal.passes(event)) else {
+            return self.take_decided(event, room, out);
+        };
         let dialect = self.writer.dialect();
         let around = match event.kind {
             Kind::Open { rule, .. } if event.channel == Channel::Tool => {
@@ -306,6 +308,9 @@ impl Calls {
     /// undecided when the first byte beyond the limit arrives.
     fn part(&mut self, event: &Event<'_>, room: usize, out: &mut Sink<'_>) -> Result<(), Error> {
         self.writer.limit(room);
+        if !matches!(self.region.call, OpenCall::Waits(_)) {
+            return self.feed(event, room, out);
+        }
         let mut event = event.clone();
         while let OpenCall::Waits(start) = self.region.call {
             let left = room.saturating_sub(self.region.len());

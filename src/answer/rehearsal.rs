@@ -48,6 +48,11 @@ impl Rehearsal {
         self.text.len()
     }
 
+    /// Returns whether `take` would only pass the event on: it is not thinking, and the thinking before it is over or has not begun.
+    pub fn passes(&self, event: &Event<'_>) -> bool {
+        self.place == Place::Content && event.channel != Channel::Thinking
+    }
+
     /// Reads the next event, and calls `take` with all events that are decided. At most `room` bytes wait; a longer run is
     /// treated as calls that the model means.
     pub fn take(

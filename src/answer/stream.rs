@@ -169,10 +169,13 @@ impl TextStream {
         *waiting -= calls.as_ref().map_or(0, |calls| calls.waiting());
         let room = MOST_WAITING.saturating_sub(*waiting);
         let looks_for = calls.as_ref().filter(|calls| calls.may_emit()).map(|calls| calls.dialect());
-        let nothing = &mut Around::new(false);
+        let mut nothing;
         let around = match looks_for.is_some() || *begins_blocks {
             true => around.made_by(|| Around::new(*begins_blocks))?,
-            false => nothing,
+            false => {
+                nothing = Around::new(false);
+                &mut nothing
+            }
         };
         if let Some(dialect) = looks_for {
             around.look_for_calls(dialect)?;
