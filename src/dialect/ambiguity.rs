@@ -54,12 +54,14 @@ pub fn distinct(candidates: Vec<Candidate>, suffixes: bool) -> Vec<Candidate> {
     let mut list: Vec<Candidate> = Vec::new();
     let mut patterns = 0;
     for candidate in candidates.into_iter().chain(yielding) {
-        let is_twin = |other: &Candidate| {
+        let gives_way_to = |other: &Candidate| {
             // A closer that counts only as a special token does not replace a marker that also counts as plain text: otherwise,
             // plain text with the same bytes would not be removed.
             let counts_too = candidate.pattern.special || !other.pattern.special;
-            let gives_way = candidate.yields && counts_too && matches!(other.pattern.action, Action::Close { .. });
-            other.shape == candidate.shape && (gives_way || does_same(&other.pattern, &candidate.pattern))
+            candidate.yields && counts_too && matches!(other.pattern.action, Action::Close { .. })
+        };
+        let is_twin = |other: &Candidate| {
+            other.shape == candidate.shape && (gives_way_to(other) || does_same(&other.pattern, &candidate.pattern))
         };
         if patterns <= MOST_PATTERNS && !list.iter().any(is_twin) {
             patterns += usize::from(candidate.twin(&list).is_none());
@@ -91,27 +93,15 @@ pub fn check_apart(channel: Channel, list: &[Candidate], suffixes: bool) -> Resu
     Ok(())
 }
 
-/// Returns the reason why two markers cannot be distinguished where both count, or `None` if they can.
+/// Returns the reason why two markers cannot be distinguished where both count, or `None` if they can. Most pairs are decided
+/// before a function is called.
+#[inline(always)]
 fn rival(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
-    if let (Shape::Literal(a), Shape::Literal(b)) = (&a.shape, &b.shape)
-        && a.first() != b.first()
-    {
-        return None;
-    }
-    if !may_meet(&a.pattern, &b.pattern) {
-        return None;
-    }
-    match &a.shape {
-        Shape::Literal(bytes) if a.shape == b.shape => {
-            let marker = quoted(&String::from_utf8_lossy(bytes));
-            let (a, b) = (&a.pattern, &b.pattern);
-            Some(match opens(a) && closes(b) || closes(a) && opens(b) {
-                true => format!("{marker} is both an opener and a closer: write two different markers"),
-                false => format!("{marker} is there twice"),
-            })
-        }
-        _ => conflict(&a.shape, &b.shape, suffixes),
-    }
+    let are_apart = match (&a.shape, &b.shape) {
+        (Shape::Literal(a), Shape::Literal(b)) => a.first() != b.first(),
+        _ => false,
+    };
+    if are_apart || !may_meet(&a.pattern, &b.pattern) { None } else { conflict(a, b, suffixes) }
 }
 
 /// Returns whether the pattern is an opener, or a repeated opener that is removed.
@@ -127,10 +117,18 @@ fn closes(pattern: &Pattern) -> bool {
 }
 
 /// Returns the reason why two markers that may count at the same place cannot be distinguished, or `None` if they can.
-fn conflict(a: &Shape, b: &Shape, suffixes: bool) -> Option<String> {
+#[inline(never)]
+fn conflict(a: &Candidate, b: &Candidate, suffixes: bool) -> Option<String> {
     let show = |bytes: &[u8]| quoted(&String::from_utf8_lossy(bytes));
     let show_tag = |slash: &str, name: &[u8]| quoted(&format!("<{slash}{}>", String::from_utf8_lossy(name)));
-    match (a, b) {
+    match (&a.shape, &b.shape) {
+        (Shape::Literal(literal), Shape::Literal(other)) if literal == other => {
+            let (marker, a, b) = (show(literal), &a.pattern, &b.pattern);
+            Some(match opens(a) && closes(b) || closes(a) && opens(b) {
+                true => format!("{marker} is both an opener and a closer: write two different markers"),
+                false => format!("{marker} is there twice"),
+            })
+        }
         (Shape::Literal(a), Shape::Literal(b)) => (a.starts_with(b) || b.starts_with(a))
             .then(|| format!("{} and {} cannot be distinguished", show(a), show(b))),
         (Shape::CloseName(_, lines), Shape::CloseName(_, other)) if lines != other => None,

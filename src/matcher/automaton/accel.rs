@@ -32,6 +32,8 @@ pub struct Accels {
     /// For each byte, a bit for each self-loop that does not include it. The bits are set when the table is made and then stay:
     /// nearly all feeds read them, and a lock or an atomic read would be slower.
     pub(super) loop_sets: Box<[u32; 256]>,
+    /// The bytes of each self-loop that has a bit, in the order of the bits.
+    loops: Vec<ByteSet>,
 }
 
 #[derive(Clone)]
@@ -76,7 +78,7 @@ impl Accel {
 impl Accels {
     pub(super) fn new(states: usize) -> Accels {
         let list = (0..MOST_ACCELS).map(|_| OnceLock::new()).collect();
-        Accels { list, near: zeros(states), loop_sets: Box::new([EVERY_BYTE; 256]) }
+        Accels { list, near: zeros(states), loop_sets: Box::new([EVERY_BYTE; 256]), loops: Vec::new() }
     }
 
     #[inline]
@@ -102,12 +104,11 @@ impl Accels {
     /// mask disables the loop.
     pub fn add_loop(&mut self, set: &ByteSet) -> u32 {
         let mask = self.loop_mask(set);
-        // A byte that is not ASCII is in no self-loop.
-        let used = self.loop_sets[usize::from(u8::MAX)];
-        if mask != EVERY_BYTE || used.trailing_ones() as usize >= MOST_SETS {
+        if mask != EVERY_BYTE || self.loops.len() >= MOST_SETS {
             return mask;
         }
-        let mask = 1 << used.trailing_ones();
+        let mask = 1 << self.loops.len();
+        self.loops.push(*set);
         let bytes = (0..=u8::MAX).zip(self.loop_sets.iter_mut());
         bytes.filter(|(byte, _)| !contains(set, *byte)).for_each(|(_, others)| *others |= mask);
         mask
@@ -115,11 +116,6 @@ impl Accels {
 
     /// Returns the mask of a self-loop over these ASCII bytes that was added before, or the mask that disables the loop.
     pub fn loop_mask(&self, set: &ByteSet) -> u32 {
-        let used = self.loop_sets[usize::from(u8::MAX)].trailing_ones();
-        let is_of = |mask: &u32| {
-            let mut bytes = (0..=u8::MAX).zip(self.loop_sets.iter());
-            bytes.all(|(byte, others)| contains(set, byte) == (*others & mask == 0))
-        };
-        (0..used).map(|bit| 1 << bit).find(is_of).unwrap_or(EVERY_BYTE)
+        self.loops.iter().position(|known| known == set).map_or(EVERY_BYTE, |bit| 1 << bit)
     }
 }
