@@ -205,27 +205,32 @@ pub struct Sink<'a> {
 impl Sink<'_> {
     /// Reads an event that is not part of an emitted call.
     pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
-        match event.channel {
-            _ if event.kind == Kind::Budget => self.parts.take(event),
+        match (event.channel, &event.kind) {
+            (_, Kind::Budget) => self.parts.push_budget(),
             _ if self.inline.is_some_and(|closer| is_of_thinking(event, closer)) => self.push_content(event.bytes),
-            Channel::Thinking if event.kind == Kind::Reclassify => {
+            (Channel::Thinking, Kind::Reclassify) => {
                 self.settle(true)?;
                 self.let_go()?;
                 if self.parts.takes_back() {
                     self.around.last = Some(Target::Reasoning);
                 }
-                self.parts.take(event)
+                self.parts.content_was_thinking()
             }
-            Channel::Thinking if event.kind == Kind::Text => self.push_thinking(event.bytes),
-            Channel::Tool => self.push_content(event.bytes),
-            Channel::Content | Channel::Narration if event.kind == Kind::Text => self.push_content(event.bytes),
+            (Channel::Thinking, Kind::Text) => self.push_thinking(event.bytes),
+            // Text of a call is kept as the model wrote it, for the host's parser.
+            (Channel::Tool, _) | (Channel::Content | Channel::Narration, Kind::Text) => self.push_content(event.bytes),
             _ => Ok(()),
         }
     }
 
+    /// Returns whether no text waits, because no calls are looked for and no stretch may begin a block.
+    fn waits_for_nothing(&self) -> bool {
+        self.around.tokens.get().is_none() && !self.around.begins_blocks
+    }
+
     pub fn push_thinking(&mut self, bytes: &[u8]) -> memory::Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
+        if bytes.is_empty() || self.waits_for_nothing() {
+            return self.parts.push_thinking(bytes);
         }
         match self.around.last {
             // The waiting bytes follow content, so they do not begin a block.
@@ -252,10 +257,10 @@ impl Sink<'_> {
     }
 
     pub fn push_content(&mut self, mut bytes: &[u8]) -> memory::Result<()> {
-        let is_looking = self.around.tokens.get().is_some();
-        if !is_looking && !self.around.begins_blocks {
+        if self.waits_for_nothing() {
             return self.parts.push_content(bytes);
         }
+        let is_looking = self.around.tokens.get().is_some();
         while !bytes.is_empty() {
             if self.around.last == Some(Target::Content) {
                 // Blanks at the end of the text wait, since a call may follow.

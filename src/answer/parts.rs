@@ -2,10 +2,10 @@
 
 use std::mem;
 
+use crate::Cause;
 use crate::call_writer::End;
 use crate::json::Span;
 use crate::memory::{self, append, append_all, push};
-use crate::{Cause, Channel, Event, Kind};
 
 /// A field for text.
 #[derive(Clone, Copy, PartialEq)]
@@ -178,25 +178,13 @@ impl Parts {
         self.runs.iter().any(|run| run.target() == target)
     }
 
-    /// Adds an event that is not part of an emitted call. Text of a tool call is kept as the model wrote it, for the host's
-    /// parser.
-    pub fn take(&mut self, event: &Event<'_>) -> memory::Result<()> {
-        if event.kind == Kind::Reclassify && event.channel == Channel::Thinking {
-            self.content_was_thinking()?;
-        }
-        if event.kind == Kind::Budget && matches!(self.purpose, Purpose::Parts { .. }) {
-            self.push_mark(RunKind::Budget)?;
-        }
-        match event.channel {
-            Channel::Thinking if event.kind == Kind::Text => self.push_thinking(event.bytes),
-            Channel::Tool => self.push_content(event.bytes),
-            Channel::Content | Channel::Narration if event.kind == Kind::Text => self.push_content(event.bytes),
-            _ => Ok(()),
-        }
+    /// Notes that the thinking exceeds its budget here, if the purpose includes such marks.
+    pub fn push_budget(&mut self) -> memory::Result<()> {
+        if matches!(self.purpose, Purpose::Parts { .. }) { self.push_mark(RunKind::Budget) } else { Ok(()) }
     }
 
     /// Turns all content so far into thinking, if the purpose allows that.
-    fn content_was_thinking(&mut self) -> memory::Result<()> {
+    pub fn content_was_thinking(&mut self) -> memory::Result<()> {
         match self.purpose {
             Purpose::Body => {
                 for run in self.runs.iter_mut().filter(|run| run.kind == RunKind::Content) {

@@ -196,7 +196,7 @@ impl TextStream {
             {
                 *cause = Cause::EndOfStream;
             }
-            *was_answer |= event.kind == Kind::Reclassify && event.channel == Channel::Content;
+            *was_answer |= matches!((event.channel, &event.kind), (Channel::Content, Kind::Reclassify));
             if taken.is_ok() {
                 taken = match &mut calls {
                     Some(calls) if let Some(bare) = &mut bare => {
