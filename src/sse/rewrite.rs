@@ -363,13 +363,14 @@ impl Rewrite {
         let is_of_messages = owner == Some(Format::Messages);
         let is_of_responses = owner == Some(Format::Responses);
         let context = &mut Context { setup, scratch, out };
-        let others: [Option<&mut dyn Protocol>; 3] = [
-            made(messages).filter(|_| !is_of_messages),
-            made(responses).filter(|_| !is_of_responses),
-            if is_of_messages || is_of_responses { Some(choices) } else { None },
-        ];
-        for other in others.into_iter().flatten() {
-            other.make_way(context, is_last, &event)?;
+        if !is_of_messages && let Some(messages) = messages.get_mut() {
+            messages.make_way(context, is_last, &event)?;
+        }
+        if !is_of_responses && let Some(responses) = responses.get_mut() {
+            responses.make_way(context, is_last, &event)?;
+        }
+        if is_of_messages || is_of_responses {
+            choices.make_way(context, is_last, &event)?;
         }
         let has_released = context.out.len() > start;
         let changes = match fields {
