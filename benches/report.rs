@@ -427,6 +427,12 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
              that a callback may stop, and errors. Fences and `any` also look for more bytes than `<`.",
             show(times, 1)
         ),
+        "W2 since commit 376c52c, in Rust, `inline-think` and `any`: 59 and 70 instructions up to eff0cdbe; 62 and 72 at a564c15b, \
+         after all ways to feed a chunk had become one function; 62 and 78 at c03c77e5, which removes line ends around tags of \
+         thinking in `any`, so that some chunks end in a line end that is held; 65 and 82 at 1ed9fb5f; 65 and 86 at c196dafc, after \
+         rows were filled when they are needed. W3 of `any` at these commits: 542, 567, 579 and 622, and \
+         653 today, because more bytes are read one by one."
+            .to_owned(),
         "W1 where backticks decide too: after a `<` or a backtick the automaton reads byte by byte until it is back in a \
          state that almost no byte leaves. `memchr` over the same bytes only counts the bytes that it finds."
             .to_owned(),
@@ -445,17 +451,16 @@ fn limits(figures: &Figures, event: Option<f64>) -> String {
         "Short calls: half of a frame is the scanner, which reads the words of a call byte by byte and makes an event for each. \
          [Tool calls](#tool-calls) has the parts."
             .to_owned(),
-        "A long call: 64 bytes of a JSON string cost 3,800 instructions as an answer. The scanner takes 1,200 of them, the check \
+        "A long call: 64 bytes of a JSON string cost 3,000 instructions as an answer. The scanner takes 750 of them, the check \
          of the arguments 670, and the check of UTF-8 220. Most of the rest decides whether the text is a call and whether the \
          call is reported (`instructions calls` under callgrind)."
             .to_owned(),
-        "Many rewriters in random order: if the rewriter is in the processor's cache, a frame takes a tenth of the time. The \
-         rest is waiting for the memory of the rewriter, its scanner and its envelope."
+        "Many rewriters in random order: if the rewriter is in the processor's cache, a frame takes a sixth of the time. The \
+         rest is waiting for memory: 23 lines of 64 bytes of the rewriter, its scanner and its envelope (callgrind's simulation of a \
+         cache of 1 MiB, 4,000 rewriters). The buffers for one event are not among them: they belong to the thread."
             .to_owned(),
         "`repair`: an event is compared with the event before it a second time, and one that differs in more than its text is \
             read once more.".to_owned(),
-        "A rewriter has a scanner, the envelope with which events are compared, and the buffers for one event. Only these \
-         buffers could be shared by the rewriters of a thread.".to_owned(),
         "`find_for_model`: a name is split at every separator, looked up once in the table of all names, and once more to \
             find a dialect for its calls."
             .to_owned(),
