@@ -706,7 +706,7 @@ struct aside_scanner *aside_scanner_new(const struct aside_dialect *dialect, con
 void aside_scanner_free(struct aside_scanner *scanner);
 
 /**
- * Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`.
+ * Sets the start of the next stream, for a model that continues a rendered prompt. The last `len` bytes of the prompt are `tail`.
  * Call this before the first byte of the stream. The bytes after the dialect's last turn marker are read as if the model had
  * written them, so that the stream may start inside a span or a header, and framing that the prompt has begun continues in the
  * stream. The events of open spans are reported at offset 0, without bytes, when the first byte is fed. Finishing or resetting
@@ -1431,7 +1431,7 @@ struct aside_answer *aside_answer_new(const struct aside_dialect *dialect, const
 void aside_answer_free(struct aside_answer *answer);
 
 /**
- * Sets the start of the text, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which
+ * Sets the start of the text, for a model that continues a rendered prompt. The last `len` bytes of the prompt are `tail`, which
  * are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the text. Finishing or resetting the
  * answer restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory
  * of the answer.
@@ -1720,8 +1720,8 @@ typedef struct aside_rewriter_options {
  * `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
  * does not have, and for `tools` that cannot be read; the message has the place of the fault) or `ASIDE_ERROR_MEMORY`.
  *
- * Memory: if it runs out while `tools` is read, the process ends. The buffers for the event that is being written belong to the
- * process: 256 sets of at most 40 kB, of which a thread uses one.
+ * Memory: if it runs out while `tools` is read, the process ends. While it writes an event, a rewriter borrows buffers from
+ * the process, which keeps up to 256 sets of at most 40 kB.
  *
  * Threads: any thread may call this at any time.
  */
@@ -1768,7 +1768,7 @@ aside_status aside_rewriter_use_dialect(struct aside_rewriter *rewriter,
 aside_status aside_rewriter_use_tools(struct aside_rewriter *rewriter, const char *tools, size_t len);
 
 /**
- * Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`,
+ * Sets the start of the next stream, for a model that continues a rendered prompt. The last `len` bytes of the prompt are `tail`,
  * which are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the stream. Finishing or
  * resetting the rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it
  * must not be memory of the rewriter.

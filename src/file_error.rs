@@ -289,7 +289,7 @@ impl Iterator for BareBytes<'_> {
     }
 }
 
-/// Returns a list as an enumeration in words: `a`, `b` and `c`.
+/// Lists names as in a sentence, with `word` before the last one: `a`, `b` and `c`.
 pub(crate) fn listed(names: &[impl AsRef<str>], word: &str) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     match names.split_last() {

@@ -378,7 +378,7 @@ pub unsafe extern "C" fn aside_answer_free(answer: *mut aside_answer) {
     unsafe { free(answer, |answer| answer.guard.close()) }
 }
 
-/// Sets the start of the text, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`, which
+/// Sets the start of the text, for a model that continues a rendered prompt. The last `len` bytes of the prompt are `tail`, which
 /// are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the text. Finishing or resetting the
 /// answer restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it must not be memory
 /// of the answer.

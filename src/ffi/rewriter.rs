@@ -243,8 +243,8 @@ unsafe fn options(options: *const aside_rewriter_options) -> Result<(Options, u6
 /// `ASIDE_ERROR_NULL`, `ASIDE_ERROR_LENGTH`, `ASIDE_ERROR_SIZE`, `ASIDE_ERROR_OPTION` (also for a start that the dialect
 /// does not have, and for `tools` that cannot be read; the message has the place of the fault) or `ASIDE_ERROR_MEMORY`.
 ///
-/// Memory: if it runs out while `tools` is read, the process ends. The buffers for the event that is being written belong to the
-/// process: 256 sets of at most 40 kB, of which a thread uses one.
+/// Memory: if it runs out while `tools` is read, the process ends. While it writes an event, a rewriter borrows buffers from
+/// the process, which keeps up to 256 sets of at most 40 kB.
 ///
 /// Threads: any thread may call this at any time.
 #[unsafe(no_mangle)]
@@ -336,7 +336,7 @@ pub unsafe extern "C" fn aside_rewriter_use_tools(
     }
 }
 
-/// Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`,
+/// Sets the start of the next stream, for a model that continues a rendered prompt. The last `len` bytes of the prompt are `tail`,
 /// which are read as by `aside_scanner_start_from_prompt()`. Call this before the first byte of the stream. Finishing or
 /// resetting the rewriter restores its own start; a `len` of 0 undoes an earlier prompt. `tail` is not used after the call; it
 /// must not be memory of the rewriter.

@@ -1,4 +1,4 @@
-//! The buffers for one event. They have no use between two events, so the streams of a thread share them: a server has far more
+//! The buffers for one event. They are not needed between events, so the streams of a thread share them: a server has far more
 //! streams than threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -34,12 +34,18 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Empties the buffers for the next event, and frees the memory of a large one.
-    fn clear(&mut self) {
-        self.event.clear();
+    /// Empties the buffers for the next data of the same event, and frees those that a large event has made large.
+    pub fn begin_data(&mut self) {
         self.chunk.clear();
         self.fields = AnyFields::None;
-        self.scratch.clear();
+        self.scratch.begin_data();
+    }
+
+    /// Empties the buffers for the next event.
+    fn clear(&mut self) {
+        self.event.clear();
+        self.begin_data();
+        self.scratch.begin_event();
     }
 }
 
@@ -64,13 +70,17 @@ thread_local! {
 pub fn with<T>(work: impl FnOnce(&mut Buffers) -> Result<T, Error>) -> Result<T, Error> {
     let Set(kept) = &KEPT[NUMBER.with(|number| *number)];
     let mut new = TryBox::NONE;
-    let mut lent = kept.try_lock();
-    if let Err(TryLockError::Poisoned(_)) = &lent {
-        // After a panic, the buffers are not used any more.
-        kept.clear_poison();
-        lent = kept.try_lock();
-        lent.iter_mut().for_each(|buffers| **buffers = TryBox::NONE);
-    }
+    let mut lent = match kept.try_lock() {
+        Ok(lent) => Some(lent),
+        Err(TryLockError::WouldBlock) => None,
+        Err(TryLockError::Poisoned(error)) => {
+            // After a panic, the buffers are not used any more.
+            let mut lent = error.into_inner();
+            *lent = TryBox::NONE;
+            kept.clear_poison();
+            Some(lent)
+        }
+    };
     let buffers = lent.as_deref_mut().unwrap_or(&mut new).made()?;
     let result = work(buffers);
     buffers.clear();

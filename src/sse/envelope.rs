@@ -4,6 +4,7 @@
 
 use super::buffers::{AnyFields, Buffers};
 use super::choices::{self, Choice, Choices, Layout};
+use super::event::LINE_END;
 use super::format::{self, Format};
 use super::known::{Ends, KnownEvent, MOST_BYTES, Place};
 use super::{messages, responses};
@@ -41,7 +42,7 @@ impl Envelope {
             known: None,
             name: Place::NONE,
             data: Place::NONE,
-            line_end: b"\n",
+            line_end: LINE_END,
             vain: 0,
             has_only_text: None,
         }
@@ -62,7 +63,8 @@ impl Envelope {
         choices: &mut Choices,
         Buffers { event, chunk, fields, ends, .. }: &mut Buffers,
     ) -> memory::Result<Option<Format>> {
-        if self.known.is_none() || !self.event.fits(raw, ends)? {
+        ends.clear();
+        if self.known.is_none() || !self.event.fits(raw, |known, compared| ends.note(known, compared))? {
             return Ok(None);
         }
         self.vain = self.vain.saturating_sub(1);

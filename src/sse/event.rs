@@ -12,6 +12,9 @@ use crate::Error;
 use crate::json::{self, Edits};
 use crate::memory::{self, append, append_all, push};
 
+/// The line end where none was read yet.
+pub const LINE_END: &[u8] = b"\n";
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Returns the byte order mark at the beginning of these bytes, or nothing, and the bytes after it. `is_first` means that the
@@ -83,7 +86,7 @@ pub struct Event {
 
 impl Default for Event {
     fn default() -> Event {
-        Event { name: 0..0, line_end: b"\n", lines: Vec::new(), joined: Vec::new(), single: 0..0 }
+        Event { name: 0..0, line_end: LINE_END, lines: Vec::new(), joined: Vec::new(), single: 0..0 }
     }
 }
 
@@ -115,14 +118,12 @@ impl Event {
         Ok(())
     }
 
-    /// Reads a line that consists only of data and its line end.
+    /// Reads a line that consists only of data and its line end. The event must be empty.
     pub fn read_data(&mut self, raw: &[u8]) -> Result<(), Error> {
         let data = raw.strip_suffix(b"\n").unwrap_or(raw);
         if data.len() < raw.len() {
             self.line_end = if data.ends_with(b"\r") { b"\r\n" } else { b"\n" };
         }
-        self.name = 0..0;
-        self.lines.clear();
         push(&mut self.lines, (0, 0))?;
         self.single = 0..data.strip_suffix(b"\r").unwrap_or(data).len();
         Ok(())
@@ -155,10 +156,8 @@ impl Event {
         Ok(())
     }
 
-    /// Reads an event whose name, only line of data and line end are known.
+    /// Reads an event whose name, only line of data and line end are known. The event must be empty.
     pub fn set(&mut self, name: Range<usize>, data: Range<usize>, line_end: &'static [u8]) -> memory::Result<()> {
-        memory::clear(&mut self.joined);
-        self.lines.clear();
         push(&mut self.lines, (0, data.start))?;
         (self.name, self.single, self.line_end) = (name, data, line_end);
         Ok(())

@@ -49,6 +49,15 @@ pub struct KnownEvent {
 pub struct Ends(Vec<(usize, usize)>);
 
 impl Ends {
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds the two ends of a value.
+    pub fn note(&mut self, known: usize, compared: usize) -> memory::Result<()> {
+        push(&mut self.0, (known, compared))
+    }
+
     /// Returns the position in the compared event that corresponds to a position in the known event.
     pub fn moved(&self, place: usize) -> usize {
         let before = self.0.iter().take_while(|(end, _)| *end <= place).last();
@@ -61,10 +70,9 @@ impl KnownEvent {
         &self.raw
     }
 
-    /// Returns whether an event differs from the known one only in its text and in values that have differed before, and notes where
-    /// these end.
-    pub fn fits(&self, raw: &[u8], Ends(ends): &mut Ends) -> memory::Result<bool> {
-        ends.clear();
+    /// Returns whether an event differs from the known one only in its text and in values that have differed before. Calls `note` with
+    /// the ends of each of these values: in the known event, and in the compared event.
+    pub fn fits(&self, raw: &[u8], mut note: impl FnMut(usize, usize) -> memory::Result<()>) -> memory::Result<bool> {
         let (mut from, mut at) = (0, 0);
         for value in self.values.iter().filter(|value| value.is_text || value.varies) {
             let span = value.place.span();
@@ -80,7 +88,7 @@ impl KnownEvent {
                 return Ok(false);
             }
             (from, at) = (span.end, end);
-            push(ends, (from, at))?;
+            note(from, at)?;
         }
         Ok(from > 0 && raw[at..] == self.raw[from..])
     }

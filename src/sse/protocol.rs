@@ -61,10 +61,9 @@ impl Default for Scratch {
 }
 
 impl Scratch {
-    pub fn clear(&mut self) {
-        self.begin_data();
-        self.alone = ALONE;
-        self.line_feed = OwedLineFeed::default();
+    /// Resets what holds for a whole event.
+    pub fn begin_event(&mut self) {
+        (self.alone, self.line_feed) = (ALONE, OwedLineFeed::default());
     }
 
     /// Notes that an event, or the last part of an event, is left out.

@@ -10,7 +10,7 @@ use super::buffers::{self, AnyFields, Buffers};
 use super::choices::{Choices, Chunk, Layout, hide_choices};
 use super::comments::Silencer;
 use super::envelope::Envelope;
-use super::event::{EventPart, OwedLineFeed, split_mark};
+use super::event::{EventPart, LINE_END, OwedLineFeed, split_mark};
 use super::format::Format;
 use super::hide;
 use super::messages::{self, Messages};
@@ -25,9 +25,6 @@ use crate::{Dialect, Error, Start};
 
 /// The maximum number of bytes that extra chunks may add to an event with many lines of data.
 const MOST_ADDED: usize = 1 << 20;
-
-/// The line end of a stream before its first line.
-const LINE_END: &[u8] = b"\n";
 
 /// Rewrites whole events and bodies.
 pub struct Rewrite {
@@ -116,7 +113,7 @@ impl Rewrite {
         self.with_buffers(|rewrite, buffers| rewrite.release(input, &mut buffers.scratch, out))
     }
 
-    /// Calls a function with the buffers for the next event, and keeps the event's line end and whether a line feed is owed.
+    /// Calls a function with the buffers for the next event. Afterwards, the stream keeps the event's line end and any owed line feed.
     fn with_buffers<T>(
         &mut self,
         work: impl FnOnce(&mut Rewrite, &mut Buffers) -> Result<T, Error>,
@@ -286,9 +283,7 @@ impl Rewrite {
                 break;
             }
             buffers.event.select(value.clone());
-            buffers.scratch.begin_data();
-            buffers.chunk.clear();
-            buffers.fields = AnyFields::None;
+            buffers.begin_data();
             let format = self.read(raw, buffers)?;
             changes |= self.data(format, raw, line..end, last && end == raw.len(), buffers, out)?;
         }
@@ -339,7 +334,7 @@ impl Rewrite {
         if chunk.is_empty() { Format::of(data, self.options.formats) } else { None }
     }
 
-    /// Writes a part of an event whose data was read, with its changes. Returns whether there are any.
+    /// Writes a part of an event whose data was read, with its changes. Returns whether anything changed.
     fn data(
         &mut self,
         format: Option<Format>,

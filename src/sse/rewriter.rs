@@ -45,8 +45,8 @@ impl Mode {
 /// Splits the text of a chat completion into fields while its bytes arrive.
 ///
 /// Use one rewriter for each answer, or one for several answers with [`finish`](Rewriter::finish) or [`reset`](Rewriter::reset)
-/// between them. It can be sent to another thread. The buffers for the event that is being written belong to the process: 256 sets
-/// of at most 40 kB, of which a thread uses one.
+/// between them. It can be sent to another thread. While it writes an event, it borrows buffers from
+/// the process, which keeps up to 256 sets of at most 40 kB.
 ///
 /// ```
 /// use aside::{Dialect, sse::{Options, Rewriter}};

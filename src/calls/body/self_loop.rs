@@ -1,7 +1,7 @@
 //! Finds bytes that do not change the state of a body: most bytes of a string, a value, an element's text, text outside calls,
-//! or a held word. A short chunk of such bytes, and any chunk in a string, is fed without a step. First a short chunk is
-//! searched for bytes that might change the state; any such bytes are then examined. Every byte that might change the state must be listed in this file. No function of this
-//! file can panic.
+//! or a held word. A short chunk of such bytes, and any chunk in a string, is fed without a step. First a short chunk is searched
+//! for bytes that might change the state; any such bytes are then examined. Every byte that might change the state must be listed in
+//! this file. No function of this file can panic.
 
 use memchr::memchr2;
 

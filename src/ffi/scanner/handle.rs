@@ -181,7 +181,7 @@ pub unsafe extern "C" fn aside_scanner_free(scanner: *mut aside_scanner) {
     unsafe { free(scanner, |scanner| scanner.guard.close()) }
 }
 
-/// Sets the start of the next stream, for a model that continues a rendered prompt. The prompt ends in the `len` bytes of `tail`.
+/// Sets the start of the next stream, for a model that continues a rendered prompt. The last `len` bytes of the prompt are `tail`.
 /// Call this before the first byte of the stream. The bytes after the dialect's last turn marker are read as if the model had
 /// written them, so that the stream may start inside a span or a header, and framing that the prompt has begun continues in the
 /// stream. The events of open spans are reported at offset 0, without bytes, when the first byte is fed. Finishing or resetting

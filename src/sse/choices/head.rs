@@ -5,7 +5,7 @@ use super::chunk::Choice;
 use super::layout::Layout;
 use crate::json::{Reader, Span};
 use crate::memory::{self, append, append_all};
-use crate::sse::event::EventPart;
+use crate::sse::event::{EventPart, LINE_END};
 
 /// The maximum number of bytes of an extra chunk's beginning, far more than real servers write. A field that does not fit is left out,
 /// and an event that is longer than this is not kept.
@@ -29,7 +29,7 @@ struct Kept {
 
 impl Head {
     pub fn new(layout: &'static Layout) -> Head {
-        Head { layout, line_end: b"\n", bytes: Vec::new(), kept: None }
+        Head { layout, line_end: LINE_END, bytes: Vec::new(), kept: None }
     }
 
     /// Returns whether no event was kept.

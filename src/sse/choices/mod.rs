@@ -175,7 +175,7 @@ struct DeferredEdit {
 pub struct Chunk {
     choices: Vec<Choice>,
     deferred: Vec<DeferredEdit>,
-    /// The beginning of the extra chunks before it; empty until one is needed.
+    /// The text with which each extra chunk before this chunk begins; empty until an extra chunk is needed.
     head: Vec<u8>,
 }
 
@@ -202,7 +202,7 @@ impl Chunk {
         self.choices.is_empty()
     }
 
-    /// Returns whether the chunk has both text and the finish reason of its first choice.
+    /// Returns whether the first choice of the chunk has both text and a finish reason.
     pub fn is_whole(&self) -> bool {
         let says = |choice: &Choice| choice.answers || choice.is_split || choice.breaks.is_some();
         self.choices.first().is_some_and(|choice| choice.finishes && says(choice))
@@ -509,7 +509,7 @@ impl Choices {
         Ok(may_think && hide::chunk(self.layout, written, context)? || changes)
     }
 
-    /// Writes a body with its changes. Returns whether there are any.
+    /// Writes a body with its changes. Returns whether anything changed.
     pub fn body(
         &mut self,
         context: &mut Context<'_>,

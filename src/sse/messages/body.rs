@@ -13,7 +13,7 @@ use crate::sse::protocol::{ALONE, Context, Scratch};
 use crate::{EndReason, Error};
 
 impl Messages {
-    /// Writes a whole message with its changes. Returns whether there are any.
+    /// Writes a whole message with its changes. Returns whether anything changed.
     pub fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
         self.begin_message(context.setup);
         self.message.promotion = self.promotes.of_body();

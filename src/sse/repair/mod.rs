@@ -23,7 +23,7 @@ use self::members::Wanted;
 use self::object::Object;
 use super::event::split_mark;
 use super::format::{self, Format};
-use super::known::{Ends, KnownEvent};
+use super::known::KnownEvent;
 use super::options::{Formats, Options};
 use super::responses;
 use crate::Error;
@@ -58,8 +58,6 @@ pub struct Repairer {
     blocks: Blocks,
     /// The last event, if it needed no repair, and events that differ from it only in the text can need a repair only in that text.
     clean: KnownEvent,
-    /// The places that a comparison with `clean` notes.
-    ends: Ends,
     /// The positions of the data and the text in the current event, if only the text can need a repair.
     place: Option<(Span, Span)>,
     /// The lines of the current event that have its name, and the values of its lines of data.
@@ -90,7 +88,6 @@ impl Repairer {
             chunk: Chunk::new(wanted),
             blocks: Blocks::default(),
             clean: KnownEvent::default(),
-            ends: Ends::default(),
             place: None,
             edits: Edits::default(),
             value: Vec::new(),
@@ -109,7 +106,7 @@ impl Repairer {
 
     /// Calls `pass` with the mended form of a comment, a blank line or a whole event. Returns whether it differs from `raw`.
     pub fn event(&mut self, raw: &[u8], mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
-        if !self.over && !self.comments && self.clean.fits(raw, &mut self.ends)? {
+        if !self.over && !self.comments && self.clean.fits(raw, |_, _| Ok(()))? {
             self.cr = false;
             pass(raw)?;
             return Ok(false);
@@ -123,7 +120,7 @@ impl Repairer {
         Ok(self.release(pass)? || mended)
     }
 
-    /// Calls `pass` with the events that wait, because no event can precede them any more. Returns whether there are any.
+    /// Calls `pass` with the events that wait, because no event can precede them any more. Returns whether there were any.
     pub fn release(&mut self, mut pass: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
         let mut blocks = mem::take(&mut self.blocks);
         let waits = blocks.waits();

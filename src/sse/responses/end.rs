@@ -82,7 +82,7 @@ impl Responses {
         list.written()
     }
 
-    /// Writes a whole body, which is an answer that is not a stream, with its changes. Returns whether there are any.
+    /// Writes a whole body, which is an answer that is not a stream, with its changes. Returns whether anything changed.
     pub fn body(&mut self, context: &mut Context<'_>, raw: &[u8]) -> Result<bool, Error> {
         let response = Object::read(raw, 0..raw.len());
         let Some(output) = response.output.clone() else {
